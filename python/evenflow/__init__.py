@@ -26,7 +26,7 @@ _tensors.start()
 _os.register_at_fork(after_in_child=_core.forked)
 _graph.start()
 
-from ._src import _surface, alias as _alias, diagnosis as _diagnosis  # noqa: E402  (the public names; needs what is above)
+from ._src import _surface, alias as _alias, diagnosis as _diagnosis  # noqa: E402  (these need the calls above)
 
 _surface.gather()
 _manual.add_to(_namespace.names())
@@ -35,11 +35,11 @@ _diagnosis.from_environment()
 _alias.watch_keras()
 
 
-_OF_KERAS = ("initializers", "losses", "metrics", "optimizers")  # modules of Keras that stand at the top too
+_OF_KERAS = ("initializers", "losses", "metrics", "optimizers")  # modules of Keras that are also top-level names
 
 
 def _find(name):
-    """The names at the top that load Keras."""
+    """Finds the top-level names that import Keras."""
     if name == "keras":
         return _alias.keras()
     if name in _OF_KERAS:
@@ -60,7 +60,7 @@ def _has_keras():
 
 
 def __dir__():
-    """The public names; modules of the package itself are not among them."""
+    """The public names, without the modules of the implementation."""
     public = {name.split(".", 1)[0] for name in _namespace.names()}
     keras = {"keras"} if _has_keras() else set()
     return sorted(public | keras | {"raw_ops"} | {name for name in globals() if name.startswith("__")})

@@ -1,20 +1,20 @@
 """Loads the extension `_core` that was built for this processor.
 
-A package that is installed has one for old processors, as every extension has, and in `levels/` others for newer ones. While
-developing there is only one, for the machine at hand, and nothing happens here.
+An installed package has an extension for the baseline processor in the usual place, and others for newer processors in
+`levels/`. In a development tree there is only one, built for this machine, and this file does nothing.
 """
 import importlib.util
 import os
 import sys
 
-# The newest first: what the processor must have, in the words of /proc/cpuinfo.
+# Level -> the features that the processor must have, as /proc/cpuinfo names them; the newest level is first.
 LEVELS = {
     "x86-64-v3": {"avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "abm", "movbe", "xsave"},
 }
 
 
 def processor():
-    """What the first processor has; nothing where the kernel does not tell."""
+    """The features of the first processor; an empty set if /proc/cpuinfo does not list them."""
     try:
         with open("/proc/cpuinfo", encoding="ascii", errors="replace") as f:
             line = next((line for line in f if line.startswith("flags")), "")
@@ -24,9 +24,9 @@ def processor():
 
 
 def choose(there, has, wanted=None):
-    """The newest of the levels in `there` that a processor with these features can run; None: the plain extension.
+    """The newest level in `there` that a processor with the features `has` can run; None for the baseline extension.
 
-    `wanted`, from EF_LEVEL, names a level to use instead; a name that is none of them means the plain extension."""
+    `wanted`, from EF_LEVEL, names the level to use; a name that is no level means the baseline extension."""
     for level, needs in LEVELS.items():
         if level in there and needs <= has and (wanted is None or wanted == level):
             return level
@@ -34,7 +34,7 @@ def choose(there, has, wanted=None):
 
 
 def load(package):
-    """Makes `_core` of `package` the extension that fits best."""
+    """Loads the best extension for this processor as `_core` of `package`."""
     folder = os.path.join(os.path.dirname(os.path.abspath(__file__)), "levels")
     if not os.path.isdir(folder):
         return

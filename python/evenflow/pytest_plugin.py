@@ -1,11 +1,11 @@
-"""The fixture `evenflow_doctor` for pytest: examines a test, which may then say what must not be found.
+"""The pytest fixture `evenflow_doctor`: examines a test, which can then fail if something was found.
 
     def test_step(evenflow_doctor):
         train(steps=200)
         evenflow_doctor.check()             # fails with the report if anything was found
         evenflow_doctor.check("E1xx,E202")  # or only for these codes
 
-The fixture is there in every project that has Evenflow installed (an entry point of pytest).
+The fixture is available wherever Evenflow is installed, because it is an entry point of pytest.
 """
 import fnmatch
 
@@ -13,16 +13,16 @@ import pytest
 
 
 class Examination:
-    """What the doctor found in a test so far: `findings`, `codes`, `report`; `check` fails the test."""
+    """The findings of the doctor in a test: `findings`, `codes`, `report`; `check` fails the test."""
 
     def __init__(self):
-        from evenflow._src.doctor import session  # only tests that ask for the fixture pay for it
+        from evenflow._src.doctor import session  # imported only for tests that use the fixture
 
         self._diagnosis, self._watch = session.begin()
         self._open = True
 
     def end(self):
-        """Ends the examination; what follows is not counted."""
+        """Ends the examination. Later code of the test is not examined."""
         if self._open:
             self._open = False
             self._diagnosis.finish(self._watch)

@@ -1,2 +1,2 @@
-"""The implementation of the package. What programs may use stands in the public modules of `evenflow`."""
+"""The implementation of the package. Programs use the public modules of `evenflow`, not the modules below this one."""
 from .. import _core  # noqa: F401

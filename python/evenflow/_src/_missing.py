@@ -9,6 +9,6 @@ def nearest(place, name, names):
 
 
 def no_name(place, name, hint=""):
-    """The exception for a name that is looked for in vain, wherever that is."""
+    """The AttributeError for a name that `place`, a module or namespace, does not have."""
     text = f"module '{place}' has no attribute '{name}': Evenflow has no such name{hint}"
-    return AttributeError(text, name=name)  # with a name Python adds no suggestion of its own
+    return AttributeError(text, name=name)  # `name` keeps Python from adding its own suggestion

@@ -24,7 +24,7 @@ _EXPERIMENTAL = ("float4", "float8", "int2", "int4", "uint2", "uint4")
 
 
 def gather():
-    """Loads the modules and offers the names of those that do not offer their own."""
+    """Imports the modules, and offers the public names of the modules that call neither `offer` nor `export` themselves."""
     for name in MODULES:
         importlib.import_module(f"{__package__}.{name}")
     for name in ("ops.ragged_dispatch", "ops.sparse_dispatch"):

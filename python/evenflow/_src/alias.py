@@ -1,16 +1,16 @@
 """`import tensorflow` gives Evenflow.
 
-install() puts a finder at the head of sys.meta_path. It answers for `tensorflow` and everything below it, so the
-real TensorFlow is never looked for. There are three kinds of names:
+install() puts a finder at the head of sys.meta_path. It resolves `tensorflow` and every module below it, so Python never
+searches for the real TensorFlow. There are three kinds of names:
 
 - public modules (`tensorflow.nn`): the module that `evenflow.nn` is, the same object;
 - Keras (`tensorflow.keras.layers`): the package `keras` itself, with Evenflow as its backend;
-- modules inside TensorFlow that programs, and Keras, are known to reach into (`tensorflow.python.ops.math_ops`): the
-  table below says where their names are to be found.
+- private modules of TensorFlow that programs and Keras are known to import (`tensorflow.python.ops.math_ops`): the
+  tables below say where Evenflow has their names.
 
-`import evenflow` does not install it, so a process may still hold both packages. It only watches for Keras
-(watch_keras): as soon as Keras has read its configuration and is to use the backend "tensorflow", the finder above is
-installed, so `import keras` after `import evenflow` runs on Evenflow. Any other backend of Keras is left alone.
+`import evenflow` does not install the finder, so a process may still import both packages. It only watches for Keras
+(watch_keras): once Keras has read its configuration, and if its backend is "tensorflow", the finder is installed.
+So `import keras` after `import evenflow` runs on Evenflow. With any other backend of Keras nothing is installed.
 """
 import functools
 import importlib
@@ -25,11 +25,11 @@ from ._missing import nearest, no_name
 
 OWN = "evenflow"
 KERAS = "keras._tf_keras.keras"  # what TensorFlow shows as tf.keras
-KERAS_CONFIG = "keras.src.backend.config"  # reads which backend is to be used
-KERAS_COMMON = "keras.src.backend.common"  # the next to be loaded, before anything of TensorFlow
+KERAS_CONFIG = "keras.src.backend.config"  # the module that reads which backend to use
+KERAS_COMMON = "keras.src.backend.common"  # Keras imports it next, before it imports anything of TensorFlow
 BACKEND = "tensorflow"
 
-# Module below `tensorflow` -> the public namespaces that hold its names ("" is the top), in order.
+# Module below `tensorflow` -> the public namespaces in which its names are searched, in order; "" is `evenflow` itself.
 SEARCH = {
     "python.client.session": ("compat.v1",),
     "python.eager.backprop": ("",),
@@ -117,7 +117,8 @@ NAMES = {
 
 @functools.cache
 def _classes():
-    """Module below `tensorflow` -> {name: class} of the public classes that say they are from there: pickles look there."""
+    """Module below `tensorflow` -> {name: class} of the public classes whose `__module__` it is. Unpickling imports a class
+    from its `__module__`."""
     found = {}
     for value in namespace.names().values():
         if isinstance(value, type) and value.__module__.startswith("tensorflow."):
@@ -142,7 +143,7 @@ def _look_up(target):
 
 
 class Inside(types.ModuleType):
-    """A module inside TensorFlow, as far as the tables above know it."""
+    """A private module of TensorFlow, with the names that the tables above list."""
 
     def __init__(self, path):
         super().__init__(f"tensorflow.{path}", f"The names of tensorflow.{path} that Evenflow has.")
@@ -182,19 +183,19 @@ class Inside(types.ModuleType):
 
 
 def is_inside(path):
-    """Whether a module is one of the tables' own, or above one: such are not public."""
+    """Whether `tensorflow.<path>` is a private module that the tables list, or a package that contains one."""
     return path != "experimental" and any(p == path or p.startswith(path + ".") for table in (SEARCH, NAMES, _classes())
                                           for p in table)
 
 
 def keras():
-    """The package keras on Evenflow, as TensorFlow shows it: what `evenflow.keras` is."""
+    """Imports Keras with Evenflow as its backend and returns the module that TensorFlow shows as `tf.keras`."""
     loaded = sys.modules.get(KERAS_CONFIG)
     if loaded is not None and loaded.backend() != BACKEND:
         raise ImportError(f"keras is already imported with the backend {loaded.backend()!r}; tf.keras needs "
                           f"{BACKEND!r}: import evenflow before keras, or set KERAS_BACKEND={BACKEND}")
     install()
-    os.environ.setdefault("KERAS_BACKEND", BACKEND)  # it counts for more than the user's keras.json
+    os.environ.setdefault("KERAS_BACKEND", BACKEND)  # the variable overrides the user's keras.json
     try:
         return importlib.import_module(KERAS)
     except ModuleNotFoundError as e:
@@ -227,7 +228,7 @@ def _find(path):
 
 
 class Loader(importlib.abc.Loader):
-    """Hands out a module that is already there, and leaves its own spec alone."""
+    """A loader for a module that exists already. It restores the module's own `__spec__`, which the import replaces."""
 
     def __init__(self, module):
         self.module = module
@@ -237,14 +238,14 @@ class Loader(importlib.abc.Loader):
         return self.module
 
     def exec_module(self, module):
-        if not isinstance(module, Inside):  # those have no other
+        if not isinstance(module, Inside):  # an Inside has no other spec
             module.__spec__ = self.spec
         if not hasattr(module, "__path__"):
-            module.__path__ = []  # so that the import of a name below it comes to the finder
+            module.__path__ = []  # Python asks finders for submodules only of a module with a __path__
 
 
 class Finder(importlib.abc.MetaPathFinder):
-    """Answers for `tensorflow` and all below it."""
+    """Finds `tensorflow` and every module below it."""
 
     def find_spec(self, fullname, path=None, target=None):
         top, _, below = fullname.partition(".")
@@ -272,7 +273,7 @@ def _connect_keras():
 
 
 class KerasLoader(importlib.abc.Loader):
-    """Loads a module of Keras as its own loader does, after _connect_keras()."""
+    """Calls _connect_keras(), then loads a module of Keras with the module's own loader."""
 
     def __init__(self, loader):
         self.loader = loader
@@ -281,13 +282,13 @@ class KerasLoader(importlib.abc.Loader):
         return self.loader.create_module(spec)
 
     def exec_module(self, module):
-        module.__loader__ = module.__spec__.loader = self.loader  # the module shows its own
+        module.__loader__ = module.__spec__.loader = self.loader  # the module reports its own loader, not this one
         _connect_keras()
         self.loader.exec_module(module)
 
 
 class KerasWatch(importlib.abc.MetaPathFinder):
-    """Answers for KERAS_COMMON alone."""
+    """A finder that wraps the loader of the module KERAS_COMMON and finds no other module."""
 
     def find_spec(self, fullname, path=None, target=None):
         if fullname != KERAS_COMMON:
@@ -321,5 +322,5 @@ def install():
     sys.meta_path.insert(0, Finder())
     sys.modules["tensorflow"] = here
     experimental = namespace.space("experimental")
-    if "dtensor" not in vars(experimental):  # it stands below a public module
+    if "dtensor" not in vars(experimental):  # `from tensorflow.experimental import dtensor` must find it
         experimental.dtensor = sys.modules["tensorflow.experimental.dtensor"] = Inside("experimental.dtensor")

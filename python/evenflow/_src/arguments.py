@@ -1,7 +1,8 @@
-"""Arguments of functions that are structures of other classes than list, tuple and dict.
+"""Arguments of a tf.function that are structures of other classes than list, tuple and dict.
 
-A call looks into them (python/ext/signature.c): what they hold is arguments, and what is fixed about them tells calls
-apart. The function gets them built again, mappings as their class and lists as plain ones, as in TensorFlow.
+A call flattens them (python/ext/signature.c): the tensors they hold become arguments, and everything else about them is
+part of the signature that selects a trace. While tracing, the function receives rebuilt structures: a mapping keeps its
+class, and a subclass of list becomes a plain list, as in TensorFlow.
 """
 import collections
 import collections.abc as abc
@@ -16,7 +17,8 @@ def _opens(kind):
 
 
 def _take_apart(value):
-    """What is fixed about it, which must be hashable, its parts, and perhaps which of their sizes are open."""
+    """(part of the signature, which must be hashable; the components) and optionally a third item, which says for each
+    component which of its dimensions every trace leaves unknown."""
     if nest._opens(value):
         return value._ef_flatten()
     if hasattr(value, "_ef_argument"):
@@ -34,7 +36,7 @@ def _take_apart(value):
 
 
 def _put_together(value, fixed, parts):
-    """A structure like `value` with other parts."""
+    """A structure like `value` that holds other components."""
     if nest._opens(value):
         return value._ef_rebuild(parts)
     if hasattr(value, "_ef_argument"):

@@ -1,4 +1,4 @@
-"""tf.train.Checkpoint: the values of objects in files, named by the way from object to object."""
+"""tf.train.Checkpoint: saves the values of objects to files. The key of a value is the path of attributes to its object."""
 import inspect
 import os
 import weakref
@@ -18,8 +18,8 @@ raw = _core.raw
 
 @export("train.CheckpointOptions")
 class CheckpointOptions:
-    """Settings of saving and restoring. Files are written before a call returns, also where they could be written in the
-    background; there is one device to write from."""
+    """Options for saving and restoring. Saving is synchronous even with `enable_async`: the files are complete when the call
+    returns. `experimental_io_device` has no effect."""
 
     def __init__(self, experimental_io_device=None, experimental_enable_async_checkpoint=False,
                  experimental_write_callbacks=None, enable_async=False, experimental_skip_slot_variables=False,
@@ -46,7 +46,7 @@ def _call_back(options, path):
 
 
 def _gathered(walk):
-    """The names of each object's values, and the values by key."""
+    """(for each object the names of its values, {key in the checkpoint: value})."""
     names, values = [], {}
     for number, trackable in enumerate(walk.objects):
         named = value_names(trackable)
@@ -59,7 +59,7 @@ def _gathered(walk):
 
 
 def write_objects(prefix, root, attached, session=None):
-    """Writes a checkpoint of all objects below `root`. In a graph, the values are those of the session."""
+    """Writes a checkpoint of all objects reachable from `root`. The values of graph variables are read from the session."""
     walk = Walk(root, attached)
     if plain_graph() is not None or any(map(is_graph_variable, walk.objects)):
         return _write_from_session(prefix, walk, session)
@@ -117,7 +117,7 @@ class Checkpoint(AutoTrackable):
                     raise ValueError(f"Cannot create a Checkpoint with keyword argument {name} if root.{name} already exists.")
 
     def _place(self):
-        """The object at the root of the checkpoint, and children that hang there because they were given here."""
+        """The root object of the checkpoint, and the (name, object) pairs that the constructor was given in addition to it."""
         if self._self_root is None:
             return self, ()
         root = self._self_root() if isinstance(self._self_root, weakref.ref) else self._self_root
@@ -134,7 +134,7 @@ class Checkpoint(AutoTrackable):
         self._self_counter = counter
         root, _ = self._place()
         if root is self:
-            self.__dict__["save_counter"] = counter  # a child like the others, in the order in which they came
+            self.__dict__["save_counter"] = counter  # __dict__, so that it is a child like the others and keeps its place in their order
             if "_self_pending" in self.__dict__:
                 arrived(self, "save_counter", counter)
         else:
@@ -144,7 +144,7 @@ class Checkpoint(AutoTrackable):
 
     @property
     def save_counter(self):
-        """How often `save` has been called: part of the names of its files."""
+        """The number of calls of `save`, which is part of the file names."""
         self._make_counter()
         return self._self_counter
 
@@ -156,7 +156,7 @@ class Checkpoint(AutoTrackable):
         return path
 
     def write(self, file_prefix, options=None):
-        """Writes a checkpoint of that prefix; gives the prefix back."""
+        """Writes a checkpoint with this prefix and returns the prefix."""
         return self._write(file_prefix, None, options)
 
     def _save(self, prefix, session=None, options=None):
@@ -177,11 +177,11 @@ class Checkpoint(AutoTrackable):
         return path
 
     def save(self, file_prefix, options=None):
-        """Writes the checkpoint `file_prefix-N`, N being how often this was called, and names it in the file `checkpoint`."""
+        """Writes the checkpoint `file_prefix-N`, where N counts the calls, and records it in the file `checkpoint`."""
         return self._save(file_prefix, None, options)
 
     def read(self, save_path, options=None):
-        """Restores from a checkpoint that `write` wrote; a status that can tell how well it fits."""
+        """Restores a checkpoint that `write` wrote. Returns a status object that can assert what was restored."""
         root, attached = self._place()
         if save_path is None:
             return InitializationOnlyStatus(root, attached)
@@ -191,7 +191,7 @@ class Checkpoint(AutoTrackable):
         return read_into(save_path, root, attached)
 
     def restore(self, save_path, options=None):
-        """Restores from a checkpoint that `save` or `write` wrote; a status that can tell how well it fits."""
+        """Restores a checkpoint that `save` or `write` wrote. Returns a status object that can assert what was restored."""
         status = self.read(save_path, options)
         self._make_counter()
         status.__dict__["_attached"] = self._place()[1]
@@ -200,12 +200,12 @@ class Checkpoint(AutoTrackable):
         return status
 
     def sync(self):
-        """Waits until checkpoints are written, as they are when a call returns."""
+        """Does nothing: saving is synchronous, so no checkpoint is still being written."""
 
 
 @export("compat.v1.train.Checkpoint")
 class CheckpointV1(Checkpoint):
-    """tf.train.Checkpoint with sessions."""
+    """tf.train.Checkpoint whose methods also take a session."""
 
     __module__ = "tensorflow.python.checkpoint.checkpoint"
 
@@ -213,28 +213,29 @@ class CheckpointV1(Checkpoint):
         super().__init__(**kwargs)
 
     def write(self, file_prefix, session=None):
-        """Writes a checkpoint of that prefix; gives the prefix back."""
+        """Writes a checkpoint with this prefix and returns the prefix."""
         return self._write(file_prefix, session)
 
     def save(self, file_prefix, session=None):
-        """Writes the checkpoint `file_prefix-N` and names it in the file `checkpoint`."""
+        """Writes the checkpoint `file_prefix-N` and records it in the file `checkpoint`."""
         return self._save(file_prefix, session)
 
     def restore(self, save_path):
-        """Restores from a checkpoint; a status."""
+        """Restores a checkpoint. Returns a status object that can assert what was restored."""
         return super().restore(save_path)
 
 
 @export("train.experimental.PythonState", "__internal__.tracking.PythonState")
 class PythonState(Trackable):
-    """The base of objects that keep Python values in checkpoints, as strings of bytes: `serialize` and `deserialize`."""
+    """The base class of objects that save Python state in checkpoints. A subclass defines `serialize`, which returns bytes,
+    and `deserialize`, which takes them."""
 
     def serialize(self):
-        """The state as bytes."""
+        """Returns the state as bytes."""
         raise NotImplementedError(f"{type(self).__name__}.serialize")
 
     def deserialize(self, string_value):
-        """Takes the state from bytes."""
+        """Restores the state from the bytes that `serialize` returned."""
         raise NotImplementedError(f"{type(self).__name__}.deserialize")
 
     def _checkpoint_names(self):

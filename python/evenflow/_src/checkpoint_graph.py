@@ -1,6 +1,6 @@
-"""Objects, their children and their values as a checkpoint names them: the message TrackableObjectGraph.
+"""The protobuf message TrackableObjectGraph, in which a checkpoint records objects, their children and their values.
 
-A walk goes over the objects level by level. The first path that reaches an object gives its values their keys,
+`Walk` visits the objects breadth first. The first path that reaches an object gives the keys of its values, such as
 `child/child/.ATTRIBUTES/VARIABLE_VALUE`.
 """
 from . import wire
@@ -10,12 +10,12 @@ OBJECT_GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"
 
 
 def identity(trackable):
-    """What tells two objects apart: of a list that is seen as a child, the list itself."""
+    """The id by which objects are told apart. For the wrapper of a list or dict it is the id of the list or dict itself."""
     return id(getattr(trackable, "__dict__", {}).get("_self_original", trackable))
 
 
 def children(trackable, attached=()):
-    """The children by name; `attached` ones come behind the object's own."""
+    """{name: child}; the pairs `attached` come after the object's own children."""
     found = trackable._trackable_children() if hasattr(trackable, "_trackable_children") else {}
     for name, value in attached:
         found.setdefault(name, value)
@@ -23,7 +23,7 @@ def children(trackable, attached=()):
 
 
 def value_names(trackable):
-    """The names of the values that an object keeps in a checkpoint; empty: it has none of its own."""
+    """{attribute: names of its tensors} of what an object saves in a checkpoint; empty if it saves nothing itself."""
     if hasattr(trackable, "_checkpoint_names"):
         return trackable._checkpoint_names()
     if hasattr(trackable, "_should_act_as_resource_variable"):
@@ -38,11 +38,11 @@ def _escaped(name):
 
 
 class Walk:
-    """All objects below a root, in the order of their numbers."""
+    """All objects reachable from a root, in breadth-first order. An object's number is its position in `objects`."""
 
     def __init__(self, root, attached=()):
         self.objects, self.numbers, self.paths, self.children = [root], {identity(root): 0}, [""], []
-        for k, trackable in enumerate(self.objects):  # which grows
+        for k, trackable in enumerate(self.objects):  # the loop appends to this list
             below = {}
             if hasattr(trackable, "_check_saved"):
                 trackable._check_saved()
@@ -56,13 +56,13 @@ class Walk:
             self.children.append(below)
 
     def key(self, number, name):
-        """The key of a value of an object."""
+        """The key in the checkpoint of the value `name` of object `number`."""
         path = self.paths[number]
         return f"{path}/.ATTRIBUTES/{name}" if path else f".ATTRIBUTES/{name}"
 
 
 def _with_values(walk, names):
-    """Which objects have values, or objects below them that have."""
+    """The numbers of the objects that have values, or from which an object with values can be reached."""
     parents = [[] for _ in walk.objects]
     for k, below in enumerate(walk.children):
         for child in below.values():
@@ -78,7 +78,7 @@ def _with_values(walk, names):
 
 
 def serialized(walk, names):
-    """The message; names[k] are the names of the values of object k."""
+    """The message in bytes; names[k] are the names of the values of object k."""
     found, made = _with_values(walk, names), []
     for k, below in enumerate(walk.children):
         node = b"".join(wire.message(1, wire.number(1, child) + wire.text(2, name)) for name, child in below.items())
@@ -91,7 +91,7 @@ def serialized(walk, names):
 
 
 class Node:
-    """An object of a checkpoint."""
+    """An object as a checkpoint describes it."""
 
     __slots__ = ("children", "attributes", "slots")
 
@@ -119,14 +119,14 @@ def _node(data):
 
 
 def parsed(data):
-    """The objects of a message. ValueError if it is damaged, or names objects that it does not hold."""
+    """The nodes of a message. Raises ValueError if it is damaged or a child's number is out of range."""
     nodes = [_node(value) for field, value in wire.fields(data) if field == 1]
     for node in nodes:
         if any(not isinstance(child, int) or child >= len(nodes) for child in node.children.values()):
-            raise ValueError("an object has a child that is not there")
+            raise ValueError("the number of a child is out of range")
     return nodes
 
 
 def is_empty_container(trackable):
-    """Whether it is a list or such without children."""
+    """Whether it is a list, tuple or dict without children."""
     return isinstance(trackable, TrackableDataStructure) and not trackable._trackable_children()

@@ -1,4 +1,4 @@
-"""tf.train.CheckpointManager: which checkpoints of a folder are kept."""
+"""tf.train.CheckpointManager: saves numbered checkpoints in a directory and deletes old ones."""
 import os
 import time
 
@@ -14,7 +14,7 @@ def _number(value):
 
 @export("train.CheckpointManager")
 class CheckpointManager:
-    """Saves checkpoints in one folder, and removes old ones."""
+    """Saves checkpoints in one directory, and deletes the oldest when there are more than `max_to_keep`."""
 
     __module__ = "tensorflow.python.checkpoint.checkpoint_management"
 
@@ -46,17 +46,17 @@ class CheckpointManager:
 
     @property
     def directory(self):
-        """The folder."""
+        """The directory of the checkpoints."""
         return self._directory
 
     @property
     def checkpoint(self):
-        """What is saved."""
+        """The tf.train.Checkpoint that is saved."""
         return self._checkpoint
 
     @property
     def checkpoint_interval(self):
-        """So many steps lie between two checkpoints, at least; None: any number."""
+        """The least number of steps between two checkpoints, or None if there is no limit."""
         return self._interval
 
     @property
@@ -70,7 +70,7 @@ class CheckpointManager:
         return list(self._kept)
 
     def _sweep(self):
-        """Removes what is too old, except one every so many hours."""
+        """Deletes the oldest checkpoints above `max_to_keep`, but keeps one every `keep_checkpoint_every_n_hours`."""
         if self._max_to_keep is None:
             return
         while len(self._kept) > self._max_to_keep:
@@ -82,12 +82,13 @@ class CheckpointManager:
             remove_checkpoint(path)
 
     def save(self, checkpoint_number=None, check_interval=True, options=None):
-        """Saves, unless less than `checkpoint_interval` steps were made since the last time; the prefix, or None."""
+        """Saves a checkpoint and returns its prefix. Returns None, without saving, if fewer than `checkpoint_interval` steps
+        have passed since the last one."""
         if self._interval is not None and self._last_step is not None:
             since = _number(self._step_counter) - self._last_step
             if since == 0 or (check_interval and since < self._interval):
                 return None
-        counter = self._checkpoint.save_counter  # counts saves, whatever their number
+        counter = self._checkpoint.save_counter  # it counts saves, even if the caller numbers them
         with init_scope():
             counter.assign_add(1, read_value=False)
         if checkpoint_number is None:
@@ -109,7 +110,7 @@ class CheckpointManager:
         write_state(self._directory, self._latest, list(self._kept), list(self._kept.values()), self._preserved)
 
     def restore_or_initialize(self):
-        """Restores the newest checkpoint, or calls `init_fn`; the prefix, or None."""
+        """Restores the newest checkpoint and returns its prefix. If there is none, calls `init_fn` and returns None."""
         if self._latest is not None:
             self._checkpoint.restore(self._latest)
             if self._step_counter is not None:
@@ -120,6 +121,6 @@ class CheckpointManager:
         return None
 
     def sync(self):
-        """Waits until checkpoints are written, as they are when a call returns."""
+        """Calls `sync` of the checkpoint, which does nothing: saving is synchronous."""
         if isinstance(self._checkpoint, Checkpoint):
             self._checkpoint.sync()

@@ -22,7 +22,7 @@ class eagerly:
 
 
 def read_tensors(prefix, wanted):
-    """Tensors of a checkpoint; wanted: {name: dtype}."""
+    """{name: tensor} of the tensors of a checkpoint that `wanted` ({name: dtype}) lists."""
     if not wanted:
         return {}
     names = list(wanted)
@@ -39,7 +39,7 @@ class CheckpointReader:
         self._entries = {name: (number, dims) for name, number, dims in _core.checkpoint_entries(prefix)}
 
     def get_variable_to_shape_map(self):
-        """{name: sizes}."""
+        """{name: shape as a list}."""
         return {name: list(dims) for name, (_, dims) in self._entries.items()}
 
     def get_variable_to_dtype_map(self):
@@ -59,7 +59,7 @@ class CheckpointReader:
         return read_tensors(self._prefix, {tensor_str: dtype})[tensor_str].numpy()
 
     def debug_string(self):
-        """A line for each tensor: name, dtype, sizes."""
+        """Bytes with a line for each tensor: its name, dtype and shape."""
         return "".join(f"{name} ({_proto_name(number)}) [{','.join(map(str, dims))}]\n"
                        for name, (number, dims) in self._entries.items()).encode()
 
@@ -74,7 +74,7 @@ def _proto_name(number):
 
 @export("train.load_checkpoint", "compat.v1.train.load_checkpoint")
 def load_checkpoint(ckpt_dir_or_file):
-    """A reader of a checkpoint, named by its prefix or by the folder whose newest it is."""
+    """A reader of the checkpoint with this prefix or, given a directory, of its newest checkpoint."""
     path = os.fspath(ckpt_dir_or_file)
     found = _prefix_of(path)
     if found is None:
@@ -84,7 +84,7 @@ def load_checkpoint(ckpt_dir_or_file):
 
 @export("compat.v1.train.NewCheckpointReader")
 def new_checkpoint_reader(filepattern):
-    """A reader of the checkpoint of that prefix."""
+    """A reader of the checkpoint with this prefix."""
     return CheckpointReader(os.fspath(filepattern))
 
 
@@ -94,7 +94,7 @@ def _prefix_of(path):
 
 @export("train.list_variables", "compat.v1.train.list_variables")
 def list_variables(ckpt_dir_or_file):
-    """The names and sizes of the tensors of a checkpoint, in the order of the names."""
+    """A list of (name, shape) for the tensors of a checkpoint, sorted by name."""
     return sorted(load_checkpoint(ckpt_dir_or_file).get_variable_to_shape_map().items())
 
 
@@ -159,7 +159,7 @@ _LINE = re.compile(r'^\s*(\w+)\s*:\s*(?:"((?:[^"\\]|\\.)*)"|([^\s#]+))\s*$')
 
 
 def parse_state(text):
-    """The message in its text form. ValueError if a line is none of it."""
+    """Parses the text format of the message. Raises ValueError at a line that is not a field of it."""
     state = CheckpointState()
     for line in text.splitlines():
         if not line.strip():
@@ -177,13 +177,14 @@ def parse_state(text):
 
 
 def state_path(folder, latest_filename=None):
-    """Where the file is."""
+    """The path of the file `checkpoint` of a directory."""
     return os.path.join(folder, latest_filename or "checkpoint")
 
 
 @export("train.get_checkpoint_state", "compat.v1.train.get_checkpoint_state")
 def get_checkpoint_state(checkpoint_dir, latest_filename=None):
-    """What the file `checkpoint` of a folder says; None if there is none that can be read. Paths are those of the files."""
+    """The contents of the file `checkpoint` of a directory, or None if it does not exist or cannot be parsed. Relative paths
+    in it are joined with the directory."""
     folder = os.fspath(checkpoint_dir)
     try:
         with open(state_path(folder, latest_filename), encoding="utf-8", errors="surrogateescape") as f:
@@ -199,7 +200,7 @@ def get_checkpoint_state(checkpoint_dir, latest_filename=None):
 
 
 def write_state(folder, latest, paths, times=(), preserved=0.0, latest_filename=None, absolute=False):
-    """Writes the file; `latest` is the newest of `paths`. Paths below the folder are written from there on."""
+    """Writes the file `checkpoint`; `latest` is the newest of `paths`. Paths inside the directory are written relative to it."""
     def relative(path):
         if absolute or os.path.isabs(path) != os.path.isabs(folder):
             return path
@@ -230,7 +231,7 @@ def update_checkpoint_state(save_dir, model_checkpoint_path, all_model_checkpoin
 
 @export("train.latest_checkpoint", "compat.v1.train.latest_checkpoint")
 def latest_checkpoint(checkpoint_dir, latest_filename=None):
-    """The prefix of the newest checkpoint of a folder; None if there is none."""
+    """The prefix of the newest checkpoint in a directory; None if there is none."""
     state = get_checkpoint_state(checkpoint_dir, latest_filename)
     if state and checkpoint_exists(state.model_checkpoint_path):
         return state.model_checkpoint_path
@@ -239,12 +240,12 @@ def latest_checkpoint(checkpoint_dir, latest_filename=None):
 
 @export("compat.v1.train.checkpoint_exists")
 def checkpoint_exists(checkpoint_prefix):
-    """Whether there is a checkpoint of that prefix."""
+    """Whether there is a checkpoint with this prefix."""
     return exists(os.fspath(checkpoint_prefix) + ".index") or exists(os.fspath(checkpoint_prefix))
 
 
 def remove_checkpoint(prefix):
-    """Deletes the files of a checkpoint; those that are gone already are fine."""
+    """Deletes the files of a checkpoint. Files that do not exist are skipped."""
     folder, name = os.path.split(prefix)
     start = name + ".data-"
     try:
@@ -266,13 +267,13 @@ def _remove_checkpoint(checkpoint_prefix, checkpoint_format_version=2, meta_grap
 
 @export("compat.v1.train.get_checkpoint_mtimes")
 def get_checkpoint_mtimes(checkpoint_prefixes):
-    """When the checkpoints were written, in seconds; those that are gone are left out."""
+    """The modification times of the checkpoints, in seconds. Checkpoints that no longer exist are skipped."""
     return [os.path.getmtime(p + ".index") for p in map(os.fspath, checkpoint_prefixes) if exists(p + ".index")]
 
 
 @export("train.checkpoints_iterator", "compat.v1.train.checkpoints_iterator")
 def checkpoints_iterator(checkpoint_dir, min_interval_secs=0, timeout=None, timeout_fn=None):
-    """Gives each new checkpoint of a folder as it appears, until none appears for `timeout` seconds."""
+    """Yields each new checkpoint of a directory as it appears, until none has appeared for `timeout` seconds."""
     last = None
     while True:
         new = _wait_for_new(checkpoint_dir, last, timeout)

@@ -1,4 +1,5 @@
-"""Restoring objects from a checkpoint, those that exist and those that come later; and what is told about it."""
+"""Restores objects from a checkpoint: immediately those that exist, later those that the program creates afterwards. Also
+the status objects that `restore` returns."""
 import functools
 import itertools
 import weakref
@@ -12,7 +13,7 @@ _count = itertools.count(1)
 
 
 def is_graph_variable(trackable):
-    """Whether sessions hold its value."""
+    """Whether it is a variable of a graph, whose value belongs to a session."""
     return isinstance(trackable, _core.VariableBase) and _core.is_symbolic(trackable.handle)
 
 
@@ -24,8 +25,8 @@ def _session(session, what):
 
 
 def _initialize_from(trackable, restored):
-    """Whether the object is a variable of Keras that gets its value later, as one does that a model makes while its call is
-    traced for the shapes: then the restored value is what it is initialized with."""
+    """Sets the initializer of a Keras variable whose initialization is deferred, so that it starts with the restored value.
+    Keras defers it when a model creates variables while its call is traced for shapes. Returns False for other objects."""
     if getattr(trackable, "_value", trackable) is not None or not hasattr(trackable, "_deferred_initialize"):
         return False
     value = restored["VARIABLE_VALUE"]
@@ -37,13 +38,14 @@ def _initialize_from(trackable, restored):
 
 
 class Restoration:
-    """One checkpoint being restored. Objects that do not exist yet wait for it by the names of their children."""
+    """One checkpoint being restored. For a child that does not exist yet, the parent object remembers the child's name and
+    restores the child when it is assigned."""
 
     def __init__(self, prefix, nodes, entries):
         self.prefix, self.nodes, self.entries = prefix, nodes, entries
         self.uid = next(_count)
-        self.bound, self.restored = {}, set()  # node -> its object; (node, name of a value)
-        self.late_tasks = []  # for a session to run
+        self.bound, self.restored = {}, set()  # {node: its object}; the restored values as (node, name of the value)
+        self.late_tasks = []  # graph variables, which are restored in a session
         self._valued = self._with_values()
 
     def _with_values(self):
@@ -72,10 +74,10 @@ class Restoration:
             self.bound[number] = trackable
 
     def bind(self, number, trackable, attached=()):
-        """Restores an object and all below it."""
+        """Restores an object and all objects reachable from it."""
         tasks, queue = [], [(number, trackable, None, None)]
         owners = []
-        for number, trackable, owner, name in queue:  # which grows
+        for number, trackable, owner, name in queue:  # the loop appends to this list
             known = self.object_of(number)
             if known is not None or not self._newest(trackable):
                 continue
@@ -88,14 +90,14 @@ class Restoration:
                 elif child_number in self._valued and hasattr(trackable, "_wait_for") and hasattr(trackable, "__dict__"):
                     trackable._wait_for(child_name, functools.partial(self.bind, child_number))
             owners.append((trackable, owner, name))
-        for trackable, owner, name in reversed(owners):  # what is inside comes first
+        for trackable, owner, name in reversed(owners):  # inner objects before those that contain them
             state = getattr(trackable, "__dict__", {})
             if "_self_pending" in state and "_self_original" in state and hasattr(owner, "_keep_child"):
                 owner._keep_child(name, trackable)
         self._run(tasks)
 
     def _newest(self, trackable):
-        """Whether nothing newer was restored into the object; notes that this one is."""
+        """Whether no later restoration has reached the object. If so, records this one as the latest."""
         state = getattr(trackable, "__dict__", None)
         if state is None:
             return True
@@ -105,7 +107,7 @@ class Restoration:
         return True
 
     def _values(self, number, trackable):
-        """What is to be read for an object: (object, {local name: key})."""
+        """The tensors to read for an object: [(object, {local name: key})], or [] if there are none."""
         attributes = {name: key for name, _, key in self.nodes[number].attributes}
         if not attributes:
             return []
@@ -152,15 +154,15 @@ def _path(walk, trackable):
 
 
 class _Status:
-    """What `restore` gives back."""
+    """The base class of the status objects that `restore` returns."""
 
     def expect_partial(self):
-        """Says that not everything in the checkpoint is wanted."""
+        """Does nothing: TensorFlow warns about values of the checkpoint that are never used, and Evenflow does not."""
         return self
 
 
 class CheckpointLoadStatus(_Status):
-    """Tells whether a checkpoint and the objects it was restored into fit."""
+    """Asserts how well a checkpoint and the objects it was restored into match."""
 
     def __init__(self, restoration, root, attached):
         self._restoration, self._root, self._attached = restoration, root, attached
@@ -169,7 +171,7 @@ class CheckpointLoadStatus(_Status):
         return Walk(self._root, self._attached)
 
     def _names(self):
-        """Where the checkpoint's objects are, by number."""
+        """{number of a node: its dotted path from the root}."""
         names, left = {0: "(root)"}, [0]
         for number in left:
             for name, child in self._restoration.nodes[number].children.items():
@@ -179,7 +181,7 @@ class CheckpointLoadStatus(_Status):
         return names
 
     def assert_consumed(self):
-        """AssertionError unless everything in the checkpoint was restored and every object got its values."""
+        """Raises AssertionError unless every value in the checkpoint was restored and every object got its values."""
         restoration = self._restoration
         self.assert_existing_objects_matched()
         for number, node in enumerate(restoration.nodes):
@@ -200,7 +202,7 @@ class CheckpointLoadStatus(_Status):
                       if identity(o) not in matched and not is_empty_container(o) and value_names(o)]
 
     def assert_existing_objects_matched(self):
-        """AssertionError if an object of the program got no value from the checkpoint."""
+        """Raises AssertionError if an object of the program got no value from the checkpoint."""
         for number, node in enumerate(self._restoration.nodes):
             held = self._restoration.object_of(number)
             if held is not None and getattr(held, "_self_update_uid", self._restoration.uid) < self._restoration.uid:
@@ -214,7 +216,7 @@ class CheckpointLoadStatus(_Status):
         return self
 
     def assert_nontrivial_match(self):
-        """AssertionError if nothing but the root was found in the checkpoint."""
+        """Raises AssertionError if no object but the root was found in the checkpoint."""
         if sum(self._restoration.object_of(n) is not None for n in self._restoration.bound) <= 1:
             walk, unused = self._unmatched()
             if unused:
@@ -225,12 +227,12 @@ class CheckpointLoadStatus(_Status):
         return self
 
     def run_restore_ops(self, session=None):
-        """Gives the variables of a graph their values in a session; eagerly they have them already."""
+        """Assigns the values of graph variables in a session. Eager variables were restored before."""
         if self._restoration.late_tasks:
             self._restoration.run_late(_session(session, "run_restore_ops"))
 
     def initialize_or_restore(self, session=None):
-        """As run_restore_ops, after the initializers of variables that the checkpoint has no value for."""
+        """Runs the initializers of the graph variables that the checkpoint has no value for, then restores the others."""
         late = {id(t) for t, _ in self._restoration.late_tasks}
         others = [o for o in self._walk().objects if is_graph_variable(o) and id(o) not in late]
         if others:
@@ -239,7 +241,7 @@ class CheckpointLoadStatus(_Status):
 
 
 class InitializationOnlyStatus(_Status):
-    """What `restore(None)` gives: there is no checkpoint."""
+    """The status that `restore(None)` returns: there is no checkpoint."""
 
     def __init__(self, root, attached):
         self._root, self._attached = root, attached
@@ -250,7 +252,7 @@ class InitializationOnlyStatus(_Status):
     assert_consumed = assert_existing_objects_matched = assert_nontrivial_match = _nothing
 
     def run_restore_ops(self, session=None):
-        """There is nothing to restore."""
+        """Raises AssertionError, because there is nothing to restore."""
         raise AssertionError("No checkpoint specified, so no restore ops are available (save_path=None to Saver.restore).")
 
     def initialize_or_restore(self, session=None):
@@ -261,7 +263,7 @@ class InitializationOnlyStatus(_Status):
 
 
 class NameBasedSaverStatus(_Status):
-    """Of a checkpoint that names variables instead of objects, as tf.compat.v1.train.Saver writes it."""
+    """The status for a checkpoint that tf.compat.v1.train.Saver wrote. It has names of variables instead of objects."""
 
     def __init__(self, reader, root, attached):
         self._reader, self._root, self._attached = reader, root, attached
@@ -281,11 +283,11 @@ class NameBasedSaverStatus(_Status):
             trackable._restore_from_tensors({"VARIABLE_VALUE": values[name]})
 
     def add_to_optionally_restored(self, trackable):
-        """A variable that need not be in the checkpoint."""
+        """Allows a variable to be missing from the checkpoint."""
         self._optional.add(id(trackable))
 
     def assert_consumed(self):
-        """AssertionError unless all tensors of the checkpoint and all variables were used."""
+        """Raises AssertionError unless every tensor of the checkpoint was used and every variable was restored."""
         self.assert_existing_objects_matched()
         unused = sorted(set(self._reader.get_variable_to_shape_map()) - {n for _, n in self._restored})
         if unused:
@@ -293,7 +295,7 @@ class NameBasedSaverStatus(_Status):
         return self
 
     def assert_existing_objects_matched(self):
-        """AssertionError if a variable is not in the checkpoint."""
+        """Raises AssertionError if a variable is not in the checkpoint."""
         missing = [n for v, n in self._missing if id(v) not in self._optional]
         if missing:
             raise AssertionError("Object not assigned a value from checkpoint: the name-based checkpoint has no "
@@ -301,13 +303,13 @@ class NameBasedSaverStatus(_Status):
         return self
 
     def assert_nontrivial_match(self):
-        """AssertionError if nothing was restored."""
+        """Raises AssertionError if nothing was restored."""
         if not self._restored:
             raise AssertionError("Nothing except the root object matched a checkpointed value.")
         return self
 
     def run_restore_ops(self, session=None):
-        """Gives the variables of a graph their values in a session."""
+        """Assigns the values of graph variables in a session."""
         late = [(v, n) for v, n in self._restored if is_graph_variable(v)]
         if late:
             session = _session(session, "run_restore_ops")
@@ -318,7 +320,7 @@ class NameBasedSaverStatus(_Status):
 
 
 def read_into(prefix, root, attached):
-    """Restores what is below `root` from a checkpoint; a status."""
+    """Restores the objects reachable from `root` from a checkpoint. Returns a status object."""
     reader = CheckpointReader(prefix)
     if not reader.has_tensor(OBJECT_GRAPH):
         return NameBasedSaverStatus(reader, root, attached)

@@ -41,7 +41,7 @@ def _report(error, frames):
         trace = trace.tb_next if trace is not None else None
     error.__traceback__ = trace
     sys.excepthook(type(error), error, trace)
-    if isinstance(error, KeyboardInterrupt):  # the interpreter knows how to end after an interrupt
+    if isinstance(error, KeyboardInterrupt):  # raised again, so that the interpreter ends as it does after an interrupt
         sys.excepthook = lambda *_: None
         raise error
     return 1
@@ -87,7 +87,7 @@ def run_module(name, arguments):
     except ModuleNotFoundError:
         known = False
     except (ImportError, ValueError):
-        known = True  # running it tells what is wrong
+        known = True  # running the module shows the error
     if not known:
         return _fail("evenflow run", f"there is no module {name!r}; run it from the folder it is in, or give a file: "
                      "evenflow run PROGRAM.py")
@@ -162,7 +162,7 @@ def _command(name, arguments):
 def main(arguments=None):
     """The command; returns the exit status."""
     if arguments is None:
-        evenflow._core.set_launcher(sys._getframe(1).f_code.co_filename)  # no frame of the program
+        evenflow._core.set_launcher(sys._getframe(1).f_code.co_filename)  # frames of this file are not the program's
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     if not arguments or arguments[0] in ("-h", "--help", "help"):
         if arguments[:1] == ["help"] and arguments[1:] and arguments[1] in COMMANDS:

@@ -1,11 +1,11 @@
-"""tf.train.ClusterSpec: which tasks of which jobs run where. Programs build one from their environment even where there is
-one machine only."""
+"""tf.train.ClusterSpec: the network addresses of the tasks of each job. Programs build one from their environment variables
+even when they run on a single machine."""
 from .namespace import export
 
 
 @export("train.ClusterSpec", "compat.v1.train.ClusterSpec")
 class ClusterSpec:
-    """The addresses of the tasks of each job: a list of them, or a dict from their numbers."""
+    """The addresses of the tasks of each job: a list of addresses, or a dict from task number to address."""
 
     def __init__(self, cluster):
         if isinstance(cluster, ClusterSpec):
@@ -41,7 +41,7 @@ class ClusterSpec:
         return "ClusterSpec(%s)" % ", ".join(f"{job!r}: {tasks!r}" for job, tasks in self.as_dict().items())
 
     def as_dict(self):
-        """A list of addresses for each job; a dict where numbers are missing."""
+        """{job: list of addresses}, with a dict instead of the list where task numbers are missing."""
         return {job: list(tasks.values()) if list(tasks) == list(range(len(tasks))) else dict(tasks)
                 for job, tasks in self._jobs.items()}
 
@@ -64,7 +64,7 @@ class ClusterSpec:
         return list(self._job(job_name))
 
     def task_address(self, job_name, task_index):
-        """Where a task runs."""
+        """The address of a task."""
         tasks = self._job(job_name)
         if task_index not in tasks:
             raise ValueError("No task with index %r in job %r." % (task_index, job_name))

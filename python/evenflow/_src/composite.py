@@ -1,7 +1,7 @@
 """Composite tensors: values made of several plain tensors, and the specs that describe them.
 
-`IndexedSlices` is what the gradient of a gather is: some rows of a tensor that is zero elsewhere.
-`SparseTensor` holds the nonzero elements by their indices. Both are only holders here.
+`IndexedSlices` is the gradient of a gather: some rows of a tensor whose other rows are zero.
+`SparseTensor` holds the nonzero elements and their indices. This file only defines the classes; the ops are elsewhere.
 """
 import numpy as np
 
@@ -17,7 +17,7 @@ class CompositeTensor:
     """The base of values that consist of several tensors; `_type_spec` takes them apart."""
 
     _nest_kind = "composite"
-    _is_tensor = False  # whether tf.is_tensor says so: of ragged and sparse tensors and IndexedSlices
+    _is_tensor = False  # what tf.is_tensor returns: True for ragged and sparse tensors and for IndexedSlices
 
     @property
     def _type_spec(self):
@@ -27,8 +27,8 @@ class CompositeTensor:
         raise NotImplementedError(f"{type(self).__name__}._shape_invariant_to_type_spec")
 
     def _ef_flatten(self):
-        """For calls of functions: what is fixed about it, as text, and its tensors. A third item says which of
-        their sizes are data that no trace knows: for each tensor a number with a bit per dimension."""
+        """Used by calls of a tf.function: (the part of the signature, as text; the tensors). An optional third item has an
+        integer for each tensor, in which bit k is set if the size of dimension k is data that every trace leaves unknown."""
         return (repr(self._type_spec), tuple(nest.flatten(self, expand_composites=True)))
 
     def _ef_rebuild(self, tensors):
@@ -36,32 +36,32 @@ class CompositeTensor:
         return nest.pack_sequence_as(self, list(tensors), expand_composites=True)
 
     def _consumers(self):
-        """The ops that use one of the parts."""
+        """The ops that use one of the component tensors."""
         found = {}
         for tensor in nest.flatten(self, expand_composites=True):
             found.update((id(op), op) for op in tensor.consumers())
         return list(found.values())
 
     def _as_spec(self, spec):
-        """The same value, of which no more is known than a spec says."""
+        """The same value, with its static shape widened to that of a spec."""
         return self
 
 
 def _static(value):
-    """The known value of a tensor, numpy array or Python value; None if it is not known."""
+    """The value of a tensor, numpy array or Python value; None for a tensor whose value is not known at trace time."""
     if value is None:
         return None
     return _core.seen_value(value) if isinstance(value, _core.Tensor) else value
 
 
 class _Indexed(CompositeTensor):
-    """Values that stand at some indices of a whole."""
+    """The base class of IndexedSlices and SparseTensor: values at some indices of a dense tensor."""
 
     _is_tensor = True
 
-    values = property(lambda self: self._values, doc="The elements, or rows, that are there.")
-    indices = property(lambda self: self._indices, doc="Where in the whole each of the values stands.")
-    dense_shape = property(lambda self: self._dense_shape, doc="The shape of the whole as a tensor.")
+    values = property(lambda self: self._values, doc="The elements or rows that are stored.")
+    indices = property(lambda self: self._indices, doc="The index of each value in the dense tensor.")
+    dense_shape = property(lambda self: self._dense_shape, doc="The shape of the dense tensor, as a tensor.")
     dtype = property(lambda self: as_dtype(self._values.dtype), doc="The type of the values.")
     op = property(lambda self: self._values.op, doc="The op that made the values.")
     graph = property(lambda self: self._values.graph, doc="The graph of the values.")
@@ -72,12 +72,12 @@ class _Indexed(CompositeTensor):
 
 
 def _remake(name, parts):
-    """For pickles: the class is found by name, because its module is TensorFlow's."""
+    """Used by unpickling: finds the class by its name, because its `__module__` is a module of TensorFlow."""
     return globals()[name](*parts)
 
 
 class IndexedSlices(_Indexed):
-    """Rows `values` that stand at `indices` of a tensor of `dense_shape`; rows may repeat and add up."""
+    """The rows `values` at `indices` of a tensor of shape `dense_shape`. Rows with the same index are added."""
 
     def __init__(self, values, indices, dense_shape=None):
         self._values = values
@@ -86,7 +86,7 @@ class IndexedSlices(_Indexed):
 
     @property
     def shape(self):
-        """The whole tensor's shape as far as it is known."""
+        """The static shape of the dense tensor."""
         sizes = _static(self._dense_shape)
         return unknown_shape() if sizes is None else TensorShape([int(d) for d in sizes])
 
@@ -126,7 +126,7 @@ class IndexedSlices(_Indexed):
         return f"IndexedSlices({parts})"
 
     def __tf_tensor__(self, dtype=None, name=None):
-        """The whole tensor; repeated rows are added."""
+        """The dense tensor; rows with the same index are added."""
         if dtype is not None and as_dtype(dtype) is not self.dtype:
             raise ValueError(
                 f"Incompatible tensor conversion requested to `dtype` {as_dtype(dtype).name} for "
@@ -192,7 +192,7 @@ class IndexedSlicesSpec(ShapedSpec):
 
 
 class SparseTensor(_Indexed):
-    """A tensor by its nonzero elements: their indices [n, rank], values [n], and the whole shape."""
+    """A tensor stored as its nonzero elements: their indices [n, rank], their values [n], and the dense shape [rank]."""
 
     def __init__(self, indices, values, dense_shape):
         self._indices = indices = convert_to_tensor(indices, dtypes.int64, name="indices")
@@ -213,7 +213,7 @@ class SparseTensor(_Indexed):
 
     @classmethod
     def from_value(cls, sparse_tensor_value):
-        """A SparseTensor of a SparseTensor or of a (indices, values, dense_shape) triple."""
+        """Makes a SparseTensor from a SparseTensor or from a triple (indices, values, dense_shape)."""
         if isinstance(sparse_tensor_value, SparseTensor):
             return sparse_tensor_value
         if len(sparse_tensor_value) != 3:
@@ -225,7 +225,7 @@ class SparseTensor(_Indexed):
 
     @property
     def shape(self):
-        """The whole shape as far as it is known."""
+        """The static shape of the dense tensor."""
         if self._known is None:
             sizes = _static(self._dense_shape)
             if sizes is None:
@@ -239,11 +239,11 @@ class SparseTensor(_Indexed):
         return self.shape
 
     def set_shape(self, shape):
-        """Narrows what is known of the shape."""
+        """Merges a shape into the static shape."""
         self._known = self.shape.merge_with(shape)
 
     def with_values(self, new_values):
-        """The same places with other values."""
+        """A SparseTensor with the same indices and other values."""
         return SparseTensor(self._indices, new_values, self._dense_shape)
 
     def _numpy(self):
@@ -274,13 +274,13 @@ class SparseTensor(_Indexed):
         return made
 
     def _ef_flatten(self):
-        # At each call of a function: no spec is made, as the type is that of the values.
+        # Every call of a tf.function comes here. The dtype of the values is in their own signature, so no spec is needed.
         return self.shape._dims, (self._indices, self._values, self._dense_shape), (1, 1, 0)
 
     def _ef_rebuild(self, tensors):
         if any([_core.is_symbolic(t) for t in tensors]):
             return super()._ef_rebuild(tensors)
-        made = SparseTensor.__new__(SparseTensor)  # of tensors that fit together
+        made = SparseTensor.__new__(SparseTensor)  # skips the checks of __init__: these tensors match
         made._indices, made._values, made._dense_shape = tensors
         made._rank, made._known = self._rank, None
         return made
@@ -293,7 +293,7 @@ class SparseTensor(_Indexed):
 
 
 class SparseTensorValue(tuple):
-    """The numbers of a SparseTensor: what a session returns for one."""
+    """A SparseTensor as numpy arrays, as Session.run returns it."""
 
     __slots__ = ()
     _fields = ("indices", "values", "dense_shape")
@@ -402,12 +402,12 @@ class RaggedTensorSpec(ShapedSpec, BatchTypeSpec):
         return cls(value.shape, value.dtype, value.ragged_rank, value.row_splits.dtype)
 
     def is_compatible_with(self, spec_or_value):
-        """Whether a value, or what another spec describes, fits; without ragged dimensions a tensor may."""
+        """Whether a value or another spec is compatible. Without ragged dimensions a plain tensor may be."""
         if self._ragged_rank <= 0 and isinstance(spec_or_value, (_core.Tensor, TensorSpec)):
             return TensorSpec(self._shape, self._dtype).is_compatible_with(spec_or_value)
         return super().is_compatible_with(spec_or_value)
 
-    ragged_rank = property(lambda self: self._ragged_rank, doc="How many dimensions vary.")
+    ragged_rank = property(lambda self: self._ragged_rank, doc="The number of ragged dimensions.")
     row_splits_dtype = property(lambda self: self._row_splits_dtype, doc="The type of row splits.")
     flat_values_spec = property(
         lambda self: self._flat_values_spec, doc="The spec of the innermost values, or None."

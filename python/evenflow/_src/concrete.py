@@ -1,4 +1,4 @@
-"""One trace of a function: what it takes and gives, and a call for tensors that fit it."""
+"""tf.ConcreteFunction: one trace of a tf.function, its signature, and calls with tensors that match it."""
 import inspect
 import weakref
 
@@ -13,7 +13,8 @@ _PLAIN = frozenset((int, float, complex, str, bytes, bool, type(None)))
 
 
 class Taken:
-    """An argument that functions take as tensors though it is none: of what kind, and what is fixed about it."""
+    """Stands for an argument, such as an iterator, that is passed as tensors but is no structure of them: its class and the
+    part of it that belongs to the signature."""
 
     def __init__(self, value):
         self.kind = next(c for c in type(value).__mro__ if "_ef_argument" in vars(c))
@@ -24,7 +25,8 @@ class Taken:
 
 
 def weakly(value):
-    """An argument as a trace remembers it: an object that is no plain value by a weak reference."""
+    """An argument as a trace stores it. Objects other than plain values and tensors are held by weak reference, so that a
+    trace does not keep them alive."""
     kind = type(value)
     if kind in _PLAIN or isinstance(value, (_core.Tensor, CompositeTensor)):
         return value
@@ -44,7 +46,7 @@ def weakly(value):
 
 
 class _Type:
-    """The type of an argument or result; prints as TensorFlow's trace types do."""
+    """The type of an argument or result. Its repr is the text of TensorFlow's trace types."""
 
     __slots__ = ("_text",)
 
@@ -79,7 +81,7 @@ def _describe(value, name=None):
 
 
 class FunctionType(inspect.Signature):
-    """The signature of a trace: a type for each parameter, for the result and for what is captured."""
+    """The signature of a trace: the types of the parameters, of the result and of the captured tensors."""
 
     __slots__ = ("captures",)
 
@@ -97,7 +99,7 @@ class FunctionType(inspect.Signature):
 
 
 def _is_again(old, new):
-    """Whether `new` is what a trace was made with."""
+    """Whether the argument `new` equals `old`, the one that the trace was made with (see `weakly`)."""
     if isinstance(old, weakref.ref):
         return old() is new
     return old is new or (type(old) is type(new) and old == new)
@@ -129,12 +131,12 @@ def _made_with(concrete):
     own = concrete.__dict__
     if "_bound" not in own:
         bound = _bound(own.get("_python"), *concrete._arguments)
-        own["_bound"] = bound[1:] if own.get("_method") else bound  # the instance is not given to it
+        own["_bound"] = bound[1:] if own.get("_method") else bound  # callers do not pass the instance (self)
     return own["_bound"]
 
 
 def _outcome(concrete):
-    """What the trace returned, with tensors where it returned Python values."""
+    """The structure that the traced function returned, with Python values converted to tensors."""
     def leaf(value):
         return value if value is None or isinstance(value, (_core.Tensor, CompositeTensor)) else _core.convert(value)
 
@@ -142,12 +144,12 @@ def _outcome(concrete):
 
 
 def _inputs(concrete):
-    """The placeholders of what a call gives."""
+    """The placeholders of the arguments, without those of the captures."""
     return concrete.graph._function_inputs()[:len(concrete._input_names)]
 
 
 def _flat_arguments(concrete, args, kwargs):
-    """The tensors of a call: of all parameters, or of those alone that are tensors."""
+    """The tensors of a call. The caller passes either all parameters, or only the tensors among them."""
     given = _tensors_alone(concrete, args, kwargs)
     if given is None:
         given = _tensors_bound(concrete, args, kwargs)
@@ -171,7 +173,7 @@ def _tensors_alone(concrete, args, kwargs):
 
 
 def _converted(value, like, refuse):
-    """An argument for a tensor: what is none is converted, and has to be of its shape."""
+    """An argument for the parameter `like`. A value that is no tensor is converted and must have a compatible shape."""
     if isinstance(value, _core.CoreTensor):
         return value
     try:
@@ -218,9 +220,8 @@ def _tensors_bound(concrete, args, kwargs):
 
 
 class _Concrete:
-    """What is asked of a concrete function beside calling it."""
+    """The properties and methods of a ConcreteFunction; calling it is implemented in C."""
 
-    # -- what it is
 
     @property
     def function_type(self):
@@ -283,11 +284,11 @@ class _Concrete:
         return nest.map_structure(lambda t: getattr(t, "dtype", None), _outcome(self))
 
     def pretty_printed_signature(self, verbose=True):
-        """The signature as text: a line per parameter, or all in one."""
+        """The signature as text: one line per parameter, or everything in one line if not `verbose`."""
         return repr(self.function_type) if verbose else str(self.function_type)
 
     def add_to_graph(self, g=None, overwrite=False):
-        """Functions are found by structure, so there is nothing to add."""
+        """Does nothing: graphs hold the functions they call directly and do not look them up by name."""
 
     def __str__(self):
         return f"ConcreteFunction {self.pretty_printed_signature()}"

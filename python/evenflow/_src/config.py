@@ -1,7 +1,7 @@
-"""tf.config and what else says something about the machine and the build: devices, threads, memory, versions.
+"""tf.config, tf.sysconfig and tf.version: devices, threads, memory, settings and the build.
 
-There is one physical device, CPU:0 (and TEST:0, when a test asks for it). It may be split into several logical ones, which all compute the same way. A program
-that asks for another device runs on the CPU and is told so once.
+There is one physical device, CPU:0 (and TEST:0, when a test asks for it). It may be split into several logical devices,
+which all compute the same way. A program that places ops on another device runs on the CPU and gets one warning.
 """
 import collections
 import logging
@@ -26,7 +26,7 @@ _log = logging.getLogger("tensorflow")
 
 
 class _Settings:
-    """What was set so far, and whether the devices are in use already."""
+    """The current settings, and whether the devices are initialized (after which some settings are fixed)."""
 
     def __init__(self):
         self.visible = [CPU]
@@ -54,7 +54,7 @@ def _of_type(devices, device_type):
 
 
 def others():
-    """The devices beside the CPU."""
+    """The physical devices other than the CPU."""
     return [PhysicalDevice("/physical_device:" + name, name.split(":")[0]) for name in _core.device_names()[1:]]
 
 
@@ -87,7 +87,7 @@ def _known(device):
 
 @export("config.set_visible_devices", "config.experimental.set_visible_devices")
 def set_visible_devices(devices, device_type=None):
-    """Which physical devices are used; before the first one is."""
+    """Sets which physical devices are used. Must be called before the devices are initialized."""
     devices = list(devices) if isinstance(devices, (list, tuple)) and not isinstance(devices, PhysicalDevice) else [devices]
     for device in devices:
         _known(device)
@@ -106,14 +106,14 @@ def set_visible_devices(devices, device_type=None):
 
 @export("config.get_logical_device_configuration", "config.experimental.get_virtual_device_configuration")
 def get_logical_device_configuration(device):
-    """How a physical device is split; None if it is not."""
+    """The list of logical devices that a physical device is split into; None if it is not split."""
     _known(device)
     return _now.logical
 
 
 @export("config.set_logical_device_configuration", "config.experimental.set_virtual_device_configuration")
 def set_logical_device_configuration(device, logical_devices):
-    """Splits a physical device; before it is used. A memory limit holds for the whole device."""
+    """Splits a physical device into logical devices. Must be called before the devices are initialized."""
     _known(device)
     wanted = list(logical_devices)
     if wanted == _now.logical:
@@ -130,20 +130,20 @@ def set_logical_device_configuration(device, logical_devices):
 
 @export("config.experimental.get_device_details")
 def get_device_details(device):
-    """What is known of a device; of a CPU nothing."""
+    """Details of a device: an empty dict, because there are none for a CPU."""
     _known(device)
     return {}
 
 
 @export("config.experimental.get_memory_growth")
 def get_memory_growth(device):
-    """Whether a GPU takes memory as it goes."""
+    """Whether memory growth is enabled for a GPU. Raises KeyError, because there is no GPU."""
     raise KeyError(device)
 
 
 @export("config.experimental.set_memory_growth")
 def set_memory_growth(device, enable):
-    """For GPUs only; the CPU's memory always grows and shrinks."""
+    """Sets memory growth, which only GPUs have. Raises ValueError for the CPU, whose memory always grows and shrinks."""
     _known(device)
     raise ValueError("Cannot set memory growth on non-GPU and non-Pluggable devices")
 
@@ -153,8 +153,8 @@ _SPEC = re.compile(r"^(?:/?(?:job:[A-Za-z][\w.-]*|replica:\d+|task:\d+|(?:device
 
 
 def check_device(name, runs=True):
-    """A device's name as tf.device takes it; a device that is not there is the CPU, which is said once. `runs`: the
-    ops run now, so other machines are refused."""
+    """Validates the argument of tf.device. For a device that does not exist, the CPU is used and one warning is logged.
+    With `runs` the ops run immediately, so a device of another job raises InvalidArgumentError."""
     if name is None or name == "" or callable(name):
         return
     if hasattr(name, "to_string"):
@@ -182,25 +182,25 @@ def check_device(name, runs=True):
     kind = found.group(1).upper()
     if kind not in _now.warned:
         _now.warned.add(kind)
-        _log.warning("There is no device %s here; what is placed on it runs on CPU:0.", name)
+        _log.warning("There is no device %s here; ops that are placed on it run on CPU:0.", name)
 
 
 @export("config.get_soft_device_placement")
 def get_soft_device_placement():
-    """Whether ops placed on a device that is not there run on another."""
+    """Whether ops that are placed on a device that does not exist run on another device."""
     return _now.soft
 
 
 @export("config.set_soft_device_placement")
 def set_soft_device_placement(enabled):
-    """False: placing an op on a device that is not there is an error."""
+    """Sets soft placement. With False, placing an op on a device that does not exist is an error."""
     _now.soft = bool(enabled)
 
 
 # ---- memory ------------------------------------------------------------------------------------------------------
 
 
-_warned = set()  # kinds of devices that were asked for and are not there
+_warned = set()  # the missing device types that a warning was given for
 
 
 def _device_of(device):
@@ -213,17 +213,17 @@ def _device_of(device):
         return f"{kind}:{number}"
     if kind not in ("CPU", "GPU", "TPU") or (kind == "CPU" and number >= max(1, len(_now.logical or ()))):
         raise ValueError(f"No matching devices found for '{device}'")
-    if kind != "CPU" and kind not in _warned:  # a program written for another machine: its work is done here
+    if kind != "CPU" and kind not in _warned:  # the program was written for another machine
         _warned.add(kind)
-        warnings.warn(f"there is no {kind} here; the figures are those of CPU:0, where its work is done", stacklevel=3)
+        warnings.warn(f"there is no {kind} here; the figures are those of CPU:0, which runs its ops", stacklevel=3)
     return "CPU:0"
 
 
 @export("config.experimental.get_memory_info")
 def get_memory_info(device):
-    """Bytes in use now and at most so far, of tensors on the device; and `caches`, the bytes that each cache holds.
+    """The bytes of tensors on the device, `current` and `peak`, and `caches`: the bytes that each cache holds.
 
-    `_core.memory_report()` has the same and more as text."""
+    `_core.memory_report()` returns these and other figures as text."""
     usage = _core.memory(_device_of(device))
     caches, _ = _core.caches()
     return {"current": usage["current"], "peak": usage["peak"], "caches": {name: kept[0] for name, kept in caches.items()}}
@@ -231,13 +231,13 @@ def get_memory_info(device):
 
 @export("config.experimental.get_memory_usage")
 def get_memory_usage(device):
-    """Bytes in use now."""
+    """The bytes that tensors on the device use now."""
     return get_memory_info(device)["current"]
 
 
 @export("config.experimental.reset_memory_stats")
 def reset_memory_stats(device):
-    """The peak counts from now."""
+    """Resets the peak to the current usage."""
     _core.memory_peak_reset(_device_of(device))
 
 
@@ -246,78 +246,78 @@ def reset_memory_stats(device):
 
 @export("config.threading.get_intra_op_parallelism_threads")
 def get_intra_op_parallelism_threads():
-    """Threads inside an op; 0: as many as the machine has."""
+    """The number of threads within an op; 0 means one per core."""
     return _now.intra
 
 
 @export("config.threading.set_intra_op_parallelism_threads")
 def set_intra_op_parallelism_threads(num_threads):
-    """Threads inside an op; it may be changed at any time."""
+    """Sets the number of threads within an op. It may be changed at any time."""
     _now.intra = int(num_threads)
     _core.threads(_now.intra or len(os.sched_getaffinity(0)))
 
 
 @export("config.threading.get_inter_op_parallelism_threads")
 def get_inter_op_parallelism_threads():
-    """What was set; ops of one call run one after the other."""
+    """The number that was set. It has no effect: the ops of one call run one after the other."""
     return _now.inter
 
 
 @export("config.threading.set_inter_op_parallelism_threads")
 def set_inter_op_parallelism_threads(num_threads):
-    """Noted; ops of one call run one after the other, each on several threads where that pays."""
+    """Stored without effect: the ops of one call run one after the other, large ones on several threads."""
     _now.inter = int(num_threads)
 
 
 @export("config.optimizer.get_jit")
 def get_jit():
-    """"autoclustering" if compiling was asked for; everything is compiled anyway."""
+    """"autoclustering" if `set_jit` enabled it, else "". It has no effect: Evenflow always compiles fused ops."""
     return _now.jit
 
 
 @export("config.optimizer.set_jit")
 def set_jit(enabled):
-    """Noted; everything is compiled anyway."""
+    """Stored without effect: Evenflow always compiles fused ops."""
     _now.jit = "autoclustering" if enabled in (True, "autoclustering") else ""
 
 
 @export("config.optimizer.get_experimental_options")
 def get_experimental_options():
-    """The options as set."""
+    """The optimizer options that were set."""
     return dict(_now.options)
 
 
 @export("config.optimizer.set_experimental_options")
 def set_experimental_options(options):
-    """Noted; passes of Evenflow have names of their own."""
+    """Stored without effect: these are the names of TensorFlow's passes. EF_PASSES switches off those of Evenflow."""
     _now.options.update(options)
 
 
 @export("config.experimental.enable_op_determinism")
 def enable_op_determinism():
-    """Every op gives the same answer to the same input already; noted for those who ask."""
+    """Stored for `is_op_determinism_enabled`. Every op is deterministic without it."""
     _now.deterministic = True
 
 
 def disable_op_determinism():
-    """Takes back what was noted. TensorFlow has it at no public name."""
+    """Undoes `enable_op_determinism`. TensorFlow has no public name for it."""
     _now.deterministic = False
 
 
 def is_op_determinism_enabled():
-    """Whether determinism was asked for."""
+    """Whether `enable_op_determinism` was called."""
     return _now.deterministic
 
 
 @export("config.experimental.get_device_policy")
 def get_device_policy():
-    """What happens to operands on another device: they are copied, silently."""
+    """The policy for operands on another device that was set. Evenflow copies them silently whatever it is."""
     return _now.policy
 
 
 @export("config.experimental.set_device_policy")
 def set_device_policy(device_policy):
-    """None, "explicit", "warn" or "silent"; with one device there is nothing to copy."""
+    """Stores None, "explicit", "warn", "silent" or "silent_for_int32". Without effect: with one device nothing is copied."""
     if device_policy not in (None, "explicit", "warn", "silent", "silent_for_int32"):
         raise ValueError(f"Invalid argument `device_policy`: {device_policy}. It must be one of None, \"explicit\", "
                          "\"warn\", \"silent\" and \"silent_for_int32\"")
@@ -326,31 +326,31 @@ def set_device_policy(device_policy):
 
 @export("config.experimental.get_synchronous_execution")
 def get_synchronous_execution():
-    """Whether every op has run when its call returns. Evenflow may put work off, unnoticed, even if so."""
+    """Whether execution is synchronous. Evenflow may still defer an op until its value is needed."""
     return _now.synchronous
 
 
 @export("config.experimental.set_synchronous_execution")
 def set_synchronous_execution(enable):
-    """True or None: as TensorFlow, in which errors come from the call that made them; they always do here."""
+    """Stored without effect: the call that made an error always raises it, as with synchronous execution."""
     _now.synchronous = enable is None or bool(enable)
 
 
 @export("config.experimental.tensor_float_32_execution_enabled")
 def tensor_float_32_execution_enabled():
-    """Whether GPUs may round float32 operands; CPUs never do."""
+    """Whether GPUs may round float32 operands to TensorFloat-32. CPUs never do."""
     return _now.tensor_float_32
 
 
 @export("config.experimental.enable_tensor_float_32_execution")
 def enable_tensor_float_32_execution(enabled):
-    """For GPUs that can."""
+    """Stored without effect: only some GPUs compute in TensorFloat-32."""
     _now.tensor_float_32 = bool(enabled)
 
 
 @export("config.experimental.enable_mlir_bridge", "config.experimental.disable_mlir_bridge")
 def mlir_bridge():
-    """There is no such bridge, so there is nothing to switch."""
+    """Does nothing: Evenflow has no MLIR bridge."""
 
 
 # ---- the build -------------------------------------------------------------------------------------------------------
@@ -365,29 +365,29 @@ def _answer(value, doc, *names):
     offer(asked, *names)
 
 
-_answer(False, "Whether it was built for CUDA: it was not.", "test.is_built_with_cuda")
-_answer(False, "Whether it was built for ROCm: it was not.", "test.is_built_with_rocm")
-_answer(False, "Whether it was built for GPUs.", "test.is_built_with_gpu_support")
-_answer(True, "Whether functions may ask to be compiled: they may.", "test.is_built_with_xla")
-_answer(False, "Whether there is a GPU.", "test.is_gpu_available")
-_answer("", "The name of the first GPU, or nothing.", "test.gpu_device_name")
+_answer(False, "Whether the build supports CUDA: always False.", "test.is_built_with_cuda")
+_answer(False, "Whether the build supports ROCm: always False.", "test.is_built_with_rocm")
+_answer(False, "Whether the build supports GPUs: always False.", "test.is_built_with_gpu_support")
+_answer(True, "Whether tf.function accepts jit_compile=True: always True.", "test.is_built_with_xla")
+_answer(False, "Whether there is a GPU: always False.", "test.is_gpu_available")
+_answer("", "The name of the first GPU: always empty.", "test.gpu_device_name")
 
 
 @export("sysconfig.get_build_info")
 def get_build_info():
-    """What the build supports."""
+    """A dict of what the build supports."""
     return collections.OrderedDict(is_cuda_build=False, is_rocm_build=False, is_tensorrt_build=False)
 
 
 @export("sysconfig.get_lib")
 def get_lib():
-    """Where the package's libraries are."""
+    """The directory of the package's libraries."""
     return os.path.dirname(os.path.abspath(__file__))
 
 
 @export("sysconfig.get_include")
 def get_include():
-    """Where the package's headers are."""
+    """The directory of the package's headers."""
     return os.path.join(get_lib(), "include")
 
 
@@ -414,7 +414,7 @@ offer(0, "version.GRAPH_DEF_VERSION_MIN_PRODUCER")
 
 @export("get_logger")
 def get_logger():
-    """The logger of warnings: on stderr, unless the program has set up logging itself."""
+    """The logger "tensorflow". It gets a handler that writes to stderr, unless the program has configured logging itself."""
     if not _log.handlers and not logging.getLogger().handlers:
         handler = logging.StreamHandler()
         handler.setFormatter(logging.Formatter(logging.BASIC_FORMAT, None))
@@ -424,5 +424,5 @@ def get_logger():
 
 @export("timestamp")
 def timestamp(name=None):
-    """Seconds since 1970, as float64; in a graph, when it runs."""
+    """Seconds since 1970, as float64. In a graph, the time is that of the run."""
     return _core.raw.Timestamp(name=name)

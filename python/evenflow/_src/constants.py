@@ -1,6 +1,6 @@
-"""Constants of a graph. In a graph numpy decides the dtype of a value, also where an eager conversion would choose another one:
-what can be an array is cast as numpy casts, numbers in lists get the dtype that numpy gives them together, and a given dtype
-says which kinds of leaves are accepted."""
+"""Constants of a graph. TensorFlow converts them with numpy, which may choose another dtype than an eager conversion: an
+array is cast by numpy's rules, the numbers of a list get the dtype that numpy finds for all of them, and a requested dtype
+decides which Python types are accepted as leaves."""
 import numbers
 
 import numpy as np
@@ -8,7 +8,7 @@ import numpy as np
 from . import _core, dtypes, nest
 from .namespace import export
 
-# What may stand in a list of which the dtype is given, by the kind of that.
+# Kind of the requested dtype -> the classes that the leaves of a list may have.
 _LEAVES = {"F": (numbers.Real, np.integer, np.floating), "I": (numbers.Integral, np.integer), "C": (numbers.Complex, np.number),
            "B": (bool,), "S": (str, bytes)}
 
@@ -25,14 +25,14 @@ def _is_leaf(value, kinds):
 
 
 def _first_number(value):
-    """The first leaf of nested lists that is no tuple, or None: a quantized number is written as a tuple of one."""
+    """The first leaf of nested lists that is no tuple, or None. numpy writes a quantized number as a tuple of length one."""
     if not isinstance(value, list):
         return None if isinstance(value, (tuple, np.ndarray, np.generic)) else value
     return next((leaf for leaf in map(_first_number, value) if leaf is not None), None)
 
 
 def _check_leaves(value, dtype):
-    """TypeError for a leaf that is no such number; without a dtype only tensors are refused."""
+    """Raises TypeError for a leaf that does not fit the dtype. Without a dtype, only symbolic tensors are rejected."""
     if dtype is not None and dtype.is_quantized:
         leaf = _first_number(value)
         if leaf is not None:
@@ -58,7 +58,7 @@ def _is_array_like(value):
 
 
 def _list_sizes(value):
-    """The sizes of nested lists along the first elements."""
+    """The shape of nested lists, read from the first element of each list."""
     sizes = []
     while isinstance(value, (list, tuple)):
         sizes.append(len(value))
@@ -69,7 +69,7 @@ def _list_sizes(value):
 
 
 def _from_lists(value, dtype, shape):
-    """The array of a value that is none by itself."""
+    """Converts a value that is not array-like, such as a number or nested lists, to an array."""
     if value is None:
         raise ValueError("None is no value for a tensor.")
     element = dtype.as_numpy_dtype if dtype is not None and dtype.is_numpy_compatible else None
@@ -78,7 +78,7 @@ def _from_lists(value, dtype, shape):
     else:
         _check_leaves(value, dtype)
         numeric = element is not None and np.issubdtype(element, np.number)
-        array = np.array(value).astype(element) if numeric else np.array(value, element)  # what is too large wraps around
+        array = np.array(value).astype(element) if numeric else np.array(value, element)  # astype wraps around
         if list(array.shape) != _list_sizes(value):
             raise ValueError(f"Expected {value!r} to be a dense tensor of shape {_list_sizes(value)}, but numpy sees {list(array.shape)}.")
     if dtype is None and array.dtype == np.float64:
@@ -103,7 +103,7 @@ def _check_text(values):
 
 
 def graph_array(value, dtype=None, shape=None):
-    """The value of a constant as an array, and its dtype; `shape` reshapes it, or repeats a single value."""
+    """(the value of a constant as an array, its dtype). A `shape` reshapes the value, or repeats a single element."""
     given = dtype is not None
     if given and dtype:
         dtype = dtypes.as_dtype(dtype)
@@ -114,7 +114,7 @@ def graph_array(value, dtype=None, shape=None):
     elif given and not isinstance(dtype, dtypes.DType):
         if value is None:
             raise ValueError("None is no value for a tensor.")
-        np.prod(() if shape is None else shape, dtype=np.int64)  # a shape that is none is told of first
+        np.prod(() if shape is None else shape, dtype=np.int64)  # an invalid shape raises first, as in TensorFlow
         raise TypeError(f"{dtype!r} names no dtype")
     else:
         array = _from_lists(value, dtype, shape)
@@ -128,14 +128,14 @@ def graph_array(value, dtype=None, shape=None):
         if any(size < 0 for size in shape):
             raise ValueError(f"Dimension {min(shape)} must be >= 0")
         array = array.reshape(shape) if array.size == np.prod(shape) else np.broadcast_to(array.reshape(()), shape)
-    if found is dtypes.string:  # what was given decides, even of an empty constant
+    if found is dtypes.string:  # checks the original value, which matters for an empty constant
         _check_text(value.ravel() if isinstance(value, np.ndarray) else _flat(value))
     return array, found
 
 
 @export("convert_to_tensor")
 def convert_to_tensor(value, dtype=None, dtype_hint=None, name=None):
-    """`value` as a Tensor; ValueError or TypeError if that is not possible."""
+    """Converts `value` to a Tensor. Raises ValueError or TypeError if that is not possible."""
     tensor = _core.convert(value, dtype, dtype_hint)
     if tensor is not value and not _core.executing_eagerly() and not _core.is_symbolic(tensor):
         return constant_node(tensor, name)
@@ -143,5 +143,5 @@ def convert_to_tensor(value, dtype=None, dtype_hint=None, name=None):
 
 
 def constant_node(tensor, name=None):
-    """A Const op of the graph being built."""
+    """Adds a Const op to the graph being built and returns its output."""
     return _core.raw.Const(value=tensor, dtype=tensor.dtype, name=name or "Const")

@@ -1,7 +1,7 @@
 """Branches: tf.cond, tf.case, tf.switch_case.
 
-Eagerly the chosen function is simply called. While recording every function is traced into a graph of
-its own, and one node runs the right one.
+Eagerly the chosen function is simply called. While a graph is being built, every function is traced into a
+function graph of its own, and one node selects the graph to run.
 """
 from . import _core, dtypes, graph as graphs, nest
 from .control_graphs import close, is_stateful, pack, scalar, trace
@@ -13,7 +13,7 @@ raw = _core.raw
 
 
 def _match_indices(bodies):
-    """Where one branch returns IndexedSlices that count in int32 and another in int64, all come to count in int64."""
+    """Casts the indices of IndexedSlices to int64 in all branches if one branch returns int32 indices and another int64."""
     flat = [nest.flatten(b.result) for b in bodies]
     if len({len(f) for f in flat}) > 1:
         return
@@ -29,7 +29,7 @@ def _match_indices(bodies):
 
 
 def _same_results(bodies, names, where):
-    """All branches must return the same structure of the same dtypes."""
+    """Raises an error unless all branches return the same structure with the same dtypes."""
     _match_indices(bodies)
     first = bodies[0]
     for body, name in zip(bodies[1:], names[1:]):
@@ -53,7 +53,7 @@ def _same_results(bodies, names, where):
 
 
 def _result(node, body):
-    """What the node gives, as the branches returned it."""
+    """The outputs of the node, packed into the structure that the branches returned."""
     return pack(body, node) if body.tensors else body.result
 
 
@@ -70,7 +70,7 @@ def _build_cond(pred, true_fn, false_fn, name):
 
 
 def build_branches(pred, true_body, false_body, name=None):
-    """A node that runs one of two traced bodies, which must agree in what they return."""
+    """Adds a node that runs one of two traced bodies and returns its result. Both must return the same structure."""
     bodies = [true_body, false_body]
     captured = close(bodies, [b.tensors for b in bodies])
     op = raw.If if is_stateful(true_body.graph) or is_stateful(false_body.graph) else raw.StatelessIf
@@ -86,8 +86,8 @@ def _predicate(pred):
 
 @export("cond")
 def cond(pred, true_fn=None, false_fn=None, name=None):
-    """What `true_fn()` returns if `pred` is true, else what `false_fn()` does. In a graph both are traced and one is run;
-    they must return the same structure of tensors. In place of an op the result has `pred`."""
+    """Returns `true_fn()` if `pred` is true, else `false_fn()`. In a graph both are traced and one is run; they must return
+    the same structure of tensors. Where a function returns an op, the result has the value of `pred` instead."""
     for fn, which in ((true_fn, "true_fn"), (false_fn, "false_fn")):
         if fn is None:
             raise TypeError(f"cond(): '{which}' argument required")
@@ -104,7 +104,7 @@ def cond(pred, true_fn=None, false_fn=None, name=None):
 
 @export("__internal__.smart_cond.smart_cond")
 def smart_cond(pred, true_fn=None, false_fn=None, name=None):
-    """tf.cond that calls only one function when the value of `pred` is known."""
+    """tf.cond that calls only one function if the value of `pred` is known at trace time."""
     if not callable(true_fn) or not callable(false_fn):
         raise TypeError("`true_fn` and `false_fn` must be callable.")
     known = smart_constant_value(pred)
@@ -114,7 +114,7 @@ def smart_cond(pred, true_fn=None, false_fn=None, name=None):
 
 
 def smart_constant_value(pred):
-    """True or False if `pred` is a Python value or a tensor whose value is known, else None."""
+    """True or False if `pred` is a Python value or a tensor whose value is known at trace time, else None."""
     if isinstance(pred, _core.CoreTensor):
         value = _core.static_value(_core.convert(pred))
         return None if value is None else bool(value)
@@ -151,11 +151,11 @@ def _check(condition, words, preds):
 
 
 def _check_preds(preds, exclusive, has_default):
-    """Checks of the predicates; in a graph, the ops that what follows must wait for."""
+    """Asserts that the predicates are valid. In a graph, returns the ops that the branches need as control inputs."""
     checks = []
     flags = raw.Pack([_core.convert(p) for p in preds])
     if exclusive:
-        others = flags if has_default else flags[:-1]  # the last stands for a default that is missing
+        others = flags if has_default else flags[:-1]  # without a default, the last branch is the default
         count = raw.Sum(raw.Cast(others, dtypes.int32), 0)
         words = "Input error: exclusive=True: more than 1 conditions evaluated as True:"
         checks.append(_check(count < 2, words, [flags]))
@@ -166,8 +166,8 @@ def _check_preds(preds, exclusive, has_default):
 
 @export("case")
 def case(pred_fn_pairs, default=None, exclusive=False, strict=False, name="case"):
-    """What the function of the first true predicate returns; `default` if none is true. `exclusive` checks that not more
-    than one is true; without a default one must be."""
+    """Calls the function of the first true predicate, or `default` if none is true. `exclusive` asserts that at most one
+    predicate is true. Without a default, one must be true."""
     pairs = _pairs(pred_fn_pairs)
     if default is not None and not callable(default):
         raise TypeError("default must be callable.")
@@ -196,7 +196,7 @@ def _or_else(pred, fn, otherwise):
 
 
 def _indexed(branch_fns, default):
-    """The branches as a list by index; the last is what an index out of range means."""
+    """The branch functions as a list. The last one is chosen when the index is out of range."""
     if isinstance(branch_fns, dict):
         branch_fns = list(branch_fns.items())
     if not branch_fns:
@@ -227,7 +227,7 @@ def _indexed(branch_fns, default):
 
 @export("switch_case")
 def switch_case(branch_index, branch_fns, default=None, name="switch_case"):
-    """What branch number `branch_index` returns; `default` (or the last branch) if there is no such branch."""
+    """Calls the branch number `branch_index`, or `default` (without it, the last branch) if there is no such branch."""
     functions = _indexed(branch_fns, default)
     if not isinstance(branch_index, _core.CoreTensor):
         raise TypeError(f"'branch_index' must be a Tensor, got {type(branch_index)}")
@@ -249,7 +249,7 @@ def switch_case(branch_index, branch_fns, default=None, name="switch_case"):
 
 @export("__internal__.execute_fn_for_device")
 def execute_fn_for_device(device_branch_fns, default_fn, name="execute_fn"):
-    """What the function for the CPU returns, the device that runs everything here; `default_fn()` if there is none."""
+    """Calls the function for the CPU, which runs all ops here, or `default_fn` if there is no function for it."""
     functions = {kind.upper(): fn for kind, fn in device_branch_fns.items()}
     _indexed(list(functions.values()), default_fn)
     return functions.get("CPU", default_fn)()

@@ -1,9 +1,9 @@
-"""Bodies of control flow: Python functions traced into function graphs.
+"""Bodies of control flow: Python functions that are traced into function graphs.
 
-A branch or a loop's body is traced into a graph of its own. What it uses from around it is captured;
-the node that runs it gets those tensors as further inputs, so before a graph becomes an attribute its
-captures are turned into parameters (`close`). Structures are flattened down to plain tensors; `None`
-and ops have their place in the structure but no tensor.
+A branch or a loop's body is traced into a graph of its own. Tensors of the surrounding graph that it uses
+are captured; the node that runs it gets those tensors as further inputs, so before a graph becomes an
+attribute its captures are turned into parameters (`close`). Structures are flattened to plain tensors;
+`None` and ops have a position in the structure but no tensor.
 """
 import functools
 
@@ -18,7 +18,7 @@ _stateful = {}
 
 
 def is_stateful(graph):
-    """Whether running the graph does more than compute."""
+    """Whether the graph contains a stateful op."""
     for k in range(graph._nodes()):
         op = graph._node(k)[0]
         known = _stateful.get(op)
@@ -30,7 +30,8 @@ def is_stateful(graph):
 
 
 class Body:
-    """One traced function: its graph, what it returned, and the tensors of that, flat."""
+    """One traced function: its graph, the structure it returned (`result`), the leaves of that structure (`flat`), and those
+    of the leaves that are not None (`tensors`)."""
 
     __slots__ = ("graph", "inputs", "result", "flat", "tensors")
 
@@ -40,7 +41,7 @@ class Body:
 
     def __enter__(self):
         entered = self.graph._enter_scope()
-        self.flat = entered  # until the body is traced
+        self.flat = entered  # the field holds the scope's token while the body is traced
         return self
 
     def __exit__(self, *unused):
@@ -49,31 +50,31 @@ class Body:
         return False
 
     def placeholder(self, dtype, dims):
-        """A further parameter; dims: its sizes, or a tensor that has them."""
+        """Adds a parameter. `dims` are its sizes, or a tensor whose dtype and shape it takes."""
         made = self.graph._placeholder_like(dims) if isinstance(dims, _core.Tensor) else self.graph._placeholder(dtype, dims)
         self.inputs.append(made)
         return made
 
     def placeholder_row(self, tensor):
-        """A further parameter: a row of a tensor."""
+        """Adds a parameter for one row (a slice along the first axis) of a tensor."""
         made = self.placeholder(tensor.dtype, _core.static_shape(tensor)[1:])
         narrow(made, tensor.shape[1:])
         return made
 
     def finish(self, result):
-        """Takes what the function returned; called when the graph was left."""
+        """Stores what the function returned. Called after the graph's scope has ended."""
         self.result = result
         self.flat = nest.flatten(result, expand_composites=True)
         self.tensors = [t for t in self.flat if t is not None]
 
 
 def as_result(result, for_ops=None):
-    """What a traced function returned, with tensors of its graph for leaves; None stays. An op becomes `for_ops`, a tensor
-    that waits for it, or None."""
+    """Converts the leaves of a traced function's result to tensors of its graph; None stays None. An op becomes a copy of the
+    tensor `for_ops` with the op as a control input, or None if `for_ops` is None."""
     return nest.map_structure(functools.partial(_leaf, _core.current_graph(), for_ops), result)
 
 
-def _leaf(graph, for_ops, value):  # no closure: one that calls itself would hold the graph until garbage is collected
+def _leaf(graph, for_ops, value):  # a recursive closure would be a reference cycle that keeps the graph alive
     if value is None:
         return None
     if isinstance(value, _core.Tensor):
@@ -93,7 +94,7 @@ def _leaf(graph, for_ops, value):  # no closure: one that calls itself would hol
 
 
 def trace(name, function, *args, for_ops=None):
-    """The Body of a function that captures what it needs."""
+    """Traces a function into a Body, which captures the tensors it uses from outside."""
     body = Body(name)
     with body:
         result = as_result(function(*args), for_ops)
@@ -103,13 +104,13 @@ def trace(name, function, *args, for_ops=None):
 
 
 def close(bodies, outputs):
-    """Gives all bodies the same parameters: their own, then all captures. -> the captured tensors."""
+    """Gives all bodies the same parameters: their own, then the captures of all bodies. Returns the captured tensors."""
     first = bodies[0].graph
     captured = first._captures()
     seen = {first._import(t)._edge[1] for t in captured}
     for body in bodies[1:]:
         for tensor in body.graph._captures():
-            node = first._import(tensor)._edge[1]  # one place per tensor, however often it is captured
+            node = first._import(tensor)._edge[1]  # one parameter per tensor, even if several bodies capture it
             if node not in seen:
                 seen.add(node)
                 captured.append(tensor)
@@ -120,14 +121,14 @@ def close(bodies, outputs):
 
 
 def pack(like, tensors):
-    """The structure of a Body's result with other tensors."""
+    """Packs tensors into the structure of a Body's result."""
     rest = iter(tensors)
     flat = [None if t is None else next(rest) for t in like.flat]
     return nest.pack_sequence_as(like.result, flat, expand_composites=True)
 
 
 def scalar(value, where):
-    """A tensor that decides; one element of any rank will do."""
+    """Converts a predicate to a scalar. A tensor of any rank is accepted if it has one element."""
     value = _core.convert(value)
     dims = _core.static_shape(value)
     if dims == ():

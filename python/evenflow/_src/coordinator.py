@@ -1,4 +1,4 @@
-"""tf.train.Coordinator: lets several threads stop together, and hands on what one of them raised."""
+"""tf.train.Coordinator: stops several threads together and raises the exception of one of them in the joining thread."""
 import contextlib
 import threading
 import time
@@ -9,20 +9,20 @@ from .namespace import export
 
 @export("train.Coordinator", "compat.v1.train.Coordinator")
 class Coordinator:
-    """Threads ask should_stop(); whoever wants an end, or fails, calls request_stop(); join() waits for all of them and
-    raises what was handed to request_stop."""
+    """Each thread checks should_stop(). A thread that wants all of them to stop, or that fails, calls request_stop(). join()
+    waits for all threads and raises the exception that was passed to request_stop()."""
 
     def __init__(self, clean_stop_exception_types=None):
         kinds = (errors.OutOfRangeError,) if clean_stop_exception_types is None else clean_stop_exception_types
         self._clean = tuple(kinds)
         self._lock = threading.Lock()
         self._stop = threading.Event()
-        self._error = None  # an exception that join raises
+        self._error = None  # the exception that join raises
         self._joined = False
         self._threads = set()
 
     def _kept(self, ex):
-        """The exception to raise later, if it is one; an end that was to be expected is none."""
+        """The exception that join must raise; None for the exception types that count as a clean stop."""
         if isinstance(ex, tuple):
             ex = ex[1] if len(ex) > 1 and isinstance(ex[1], BaseException) else None
         if ex is not None and not isinstance(ex, BaseException):
@@ -30,7 +30,7 @@ class Coordinator:
         return None if isinstance(ex, self._clean) else ex
 
     def request_stop(self, ex=None):
-        """Asks all threads to stop. The first exception given is raised by join; after the threads have joined, at once."""
+        """Asks all threads to stop. join() raises the first exception that is passed; after join(), this method raises it."""
         with self._lock:
             ex = self._kept(ex)
             if self._joined:
@@ -53,24 +53,24 @@ class Coordinator:
 
     @contextlib.contextmanager
     def stop_on_exception(self):
-        """What is raised inside requests a stop and is kept for join."""
+        """A context manager that passes an exception raised inside it to request_stop()."""
         try:
             yield
         except Exception as e:  # noqa: BLE001 (raised again by join)
             self.request_stop(ex=e)
 
     def wait_for_stop(self, timeout=None):
-        """Waits until a stop is requested, or for so many seconds; says whether it was."""
+        """Waits until a stop is requested, at most `timeout` seconds. Returns whether it was requested."""
         return self._stop.wait(timeout)
 
     def register_thread(self, thread):
-        """A thread that join waits for."""
+        """Adds a thread for join() to wait for."""
         with self._lock:
             self._threads.add(thread)
 
     def join(self, threads=None, stop_grace_period_secs=120, ignore_live_threads=False):
-        """Waits until all threads have ended, once a stop is requested at most so many seconds; raises what was handed to
-        request_stop, or RuntimeError if threads are still alive."""
+        """Waits until all threads have ended; after a stop is requested, at most `stop_grace_period_secs`. Then raises the
+        exception that was passed to request_stop(), or RuntimeError if threads are still alive."""
         with self._lock:
             waited = list(self._threads) + [t for t in threads or () if t not in self._threads]
         while any(t.is_alive() for t in waited) and not self.wait_for_stop(0.05):
@@ -94,7 +94,7 @@ class Coordinator:
         return self._joined
 
     def raise_requested_exception(self):
-        """Raises what was handed to request_stop, if anything was."""
+        """Raises the exception that was passed to request_stop(), if there is one."""
         with self._lock:
             if self._error is not None:
                 raise self._error
@@ -102,7 +102,7 @@ class Coordinator:
 
 @export("train.LooperThread", "compat.v1.train.LooperThread")
 class LooperThread(threading.Thread):
-    """Calls a function again and again, every so many seconds, until its coordinator says stop."""
+    """Calls a function repeatedly, every `timer_interval_secs` seconds, until its coordinator requests a stop."""
 
     def __init__(self, coord, timer_interval_secs, target=None, args=None, kwargs=None):
         if not isinstance(coord, Coordinator):
@@ -114,13 +114,13 @@ class LooperThread(threading.Thread):
 
     @staticmethod
     def loop(coord, timer_interval_secs, target, args=None, kwargs=None):
-        """Makes such a thread and starts it."""
+        """Creates a LooperThread and starts it."""
         made = LooperThread(coord, timer_interval_secs, target=target, args=args, kwargs=kwargs)
         made.start()
         return made
 
     def run(self):
-        """The thread's work."""
+        """Runs in the thread: calls run_loop() until the coordinator requests a stop."""
         with self._coord.stop_on_exception():
             self.start_loop()
             next_time = time.time()
@@ -133,10 +133,10 @@ class LooperThread(threading.Thread):
         """Called once, when the thread starts."""
 
     def stop_loop(self):
-        """Called once, when it stops."""
+        """Called once, when the thread stops."""
 
     def run_loop(self):
-        """Called each time."""
+        """Called in each iteration. Calls the target."""
         target, args, kwargs = self._call
         if target is not None:
             target(*args, **kwargs)

@@ -1,4 +1,5 @@
-"""Stacking elements that are not plain tensors: each becomes a variant, and a batch of variants is unpacked row by row."""
+"""Batches of elements that are not dense tensors: each element is wrapped in a variant, the variants are batched, and each
+batch of variants is unpacked row by row."""
 from . import _core, dtypes, nest
 from .composite import SparseTensorSpec
 from .dataset_elements import NoneTensorSpec, batch_spec, flat_element, flat_specs, pack_element
@@ -10,12 +11,12 @@ raw = _core.raw
 
 
 def is_plain(spec):
-    """Whether all parts of an element are dense tensors, or None."""
+    """Whether all leaves of an element spec are dense tensors or None."""
     return all(isinstance(s, (TensorSpec, NoneTensorSpec)) for s in nest.flatten(spec))
 
 
 def as_variants(dataset):
-    """The same elements, each part that is no dense tensor as one variant."""
+    """The same dataset, with each leaf that is no dense tensor wrapped in one variant."""
     spec = dataset.element_spec
 
     def wrap(*element):
@@ -28,7 +29,8 @@ def as_variants(dataset):
 
 
 def from_variants(dataset, spec, size=None):
-    """Undoes `as_variants` for batches. spec: of an element before; size: of the batches, if it is known."""
+    """Unwraps the variants of `as_variants` after batching. `spec` is the element spec before `as_variants`; `size` is the
+    batch size if it is known."""
     def unwrap(*batch):
         batch = batch if type(spec) is tuple else batch[0]
         parts = [rows if isinstance(s, (TensorSpec, NoneTensorSpec)) else _unpack(rows, s)
@@ -42,7 +44,7 @@ def from_variants(dataset, spec, size=None):
 
 
 def _unpack(rows, spec):
-    """One composite tensor of a list of optionals."""
+    """Makes one composite tensor from a list of optionals."""
     flat = flat_specs(spec)
 
     def row(k):
@@ -54,19 +56,19 @@ def _unpack(rows, spec):
 
 
 def ragged_spec(spec, row_splits_dtype):
-    """The spec under which dense tensors of different sizes are stacked."""
+    """The spec as which dense tensors of different sizes are batched: a RaggedTensorSpec if a dimension is unknown."""
     if not isinstance(spec, TensorSpec) or not spec.shape.rank or spec.shape.is_fully_defined():
         return spec
     return RaggedTensorSpec(spec.shape, spec.dtype, 0, row_splits_dtype)
 
 
 def ragged_rows(dataset, row_splits_dtype):
-    """Elements as `ragged_spec` says: for `ragged_batch`."""
+    """The element spec of a dataset after `ragged_spec`, which `ragged_batch` uses."""
     return nest.map_structure(lambda s: ragged_spec(s, row_splits_dtype), dataset.element_spec)
 
 
 def wrap_dense(dataset, spec):
-    """The same elements; parts whose spec is ragged or sparse are variants."""
+    """The same dataset, with the leaves whose spec is ragged or sparse wrapped in variants."""
     def wrap(*element):
         element = element if type(dataset.element_spec) is tuple else element[0]
         parts = [raw.OptionalFromValue(flat_element(part)) if isinstance(s, (RaggedTensorSpec, SparseTensorSpec)) else part

@@ -1,4 +1,4 @@
-"""Pipelines over files in one call: make_csv_dataset and make_batched_features_dataset."""
+"""make_csv_dataset and make_batched_features_dataset, which build a whole pipeline over files in one call."""
 import collections
 import csv
 import io
@@ -14,7 +14,7 @@ from .namespace import export
 
 
 def _files(file_pattern):
-    """The files that a pattern or several match, in order."""
+    """The files that match a pattern or a list of patterns, sorted."""
     patterns = [file_pattern] if isinstance(file_pattern, (str, bytes)) else list(file_pattern)
     if not patterns:
         raise ValueError("Argument `file_pattern` should not be empty.")
@@ -25,7 +25,7 @@ def _files(file_pattern):
 
 
 class _Table:
-    """What is asked of CSV files before they are read: names and dtypes of columns."""
+    """CSV files whose column names and dtypes are inferred before the dataset is built."""
 
     def __init__(self, files, delim, quotes, na_value, header, compression, encoding):
         self.files, self.na_value, self.header = files, na_value, header
@@ -40,7 +40,7 @@ class _Table:
         return io.StringIO(b"\n".join(_lines(name, self.compression)).decode(self.encoding))
 
     def names(self):
-        """The first row, which all files must have."""
+        """The header row, which must be the same in all files."""
         first = None
         for name in self.files:
             with self._open(name) as f:
@@ -66,7 +66,7 @@ class _Table:
                     yield row
 
     def defaults(self, width, most, columns):
-        """A default for each column, of the narrowest dtype that all its values have."""
+        """A default for each column, of the narrowest dtype that can hold all its values in the first `most` rows."""
         kinds = [0] * len(columns)
         seen = [False] * len(columns)
         for k, row in enumerate(self._rows(width)):
@@ -140,7 +140,7 @@ def make_csv_dataset(file_pattern, batch_size, column_names=None, column_default
                      field_delim=",", use_quote_delim=True, na_value="", header=True, num_epochs=None, shuffle=True,
                      shuffle_buffer_size=10000, shuffle_seed=None, prefetch_buffer_size=None, num_parallel_reads=None,
                      sloppy=False, num_rows_for_inference=100, compression_type=None, ignore_errors=False, encoding="utf-8"):
-    """Batches of the columns of CSV files by their names, with labels if `label_name` is given."""
+    """A dataset of batches from CSV files: dicts from column name to values, with the labels if `label_name` is given."""
     files = _files(file_pattern)
     table = _Table(files, field_delim, use_quote_delim, na_value, header, compression_type, encoding)
     if column_names is None:
@@ -190,7 +190,7 @@ def make_batched_features_dataset(file_pattern, batch_size, features, reader=Non
                                   shuffle=True, shuffle_buffer_size=10000, shuffle_seed=None, prefetch_buffer_size=None,
                                   reader_num_threads=None, parser_num_threads=None, sloppy_ordering=False,
                                   drop_final_batch=False):
-    """Batches of the parsed Examples of record files."""
+    """A dataset of batches of Examples, parsed from TFRecord files."""
     reader = TFRecordDataset if reader is None else reader
     if label_key is not None and label_key not in features:
         raise ValueError(f"The `label_key` provided ({label_key}) must be one of the `features` keys: {list(features)}.")

@@ -1,4 +1,4 @@
-"""Datasets whose elements are split between replicas: all of them for the one replica there is."""
+"""Distributed datasets and iterators. There is one replica, which gets all elements."""
 from . import _core
 from .composite import CompositeTensor
 from .dataset_iterators import OwnedIterator
@@ -7,13 +7,13 @@ from .distribute import DistributedDataset, DistributedIterator, Strategy
 
 
 class OneReplicaIterator(OwnedIterator, DistributedIterator):
-    """Goes through a distributed dataset."""
+    """An iterator over a distributed dataset."""
 
     __module__ = "tensorflow.python.distribute.input_lib"
 
 
 class OneReplicaDataset(CompositeTensor, DistributedDataset):
-    """A dataset whose elements all go to the one replica there is."""
+    """A distributed dataset whose elements all go to the single replica."""
 
     __module__ = "tensorflow.python.distribute.input_lib"
 
@@ -27,7 +27,7 @@ class OneReplicaDataset(CompositeTensor, DistributedDataset):
 
     @property
     def cardinality(self):
-        """How many elements there are; -1 without end, -2 not known. A property, unlike that of tf.data.Dataset."""
+        """The number of elements; -1 for an infinite dataset, -2 if it is unknown. tf.data.Dataset has a method instead."""
         return self._dataset.cardinality().numpy()
 
     @property

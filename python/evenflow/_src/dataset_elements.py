@@ -1,7 +1,7 @@
-"""Elements of datasets: structures of tensors, and functions of them.
+"""Elements of datasets, which are structures of tensors, and traced functions of elements.
 
-Tuples, dicts and classes that take themselves apart are structure; a list is a tensor. None may stand in a structure
-and stays None.
+Tuples, dicts and classes with `__tf_flatten__` are structures; a list is converted to a tensor. A structure may contain
+None, which stays None.
 """
 from . import _core, dtypes, errors, nest
 from .composite import CompositeTensor, SparseTensor, SparseTensorSpec, SparseTensorValue
@@ -47,7 +47,7 @@ register_type_spec_from_value_converter(type(None), lambda _: NoneTensorSpec())
 
 
 def tensors_of(value):
-    """A value of the user's as an element: structures stay, everything else, lists too, becomes a tensor."""
+    """Converts a user's value to an element. Structures are kept; everything else, including a list, becomes a tensor."""
     if isinstance(value, SparseTensorValue):
         return SparseTensor.from_value(value)
     if value is None or isinstance(value, (_core.CoreTensor, CompositeTensor)):
@@ -61,7 +61,7 @@ def tensors_of(value):
 
 
 def whole_element(value, what):
-    """The same for the argument of a source, which must have a tensor."""
+    """tensors_of for the argument of a source such as from_tensors. Raises an error if it contains no tensor."""
     element = tensors_of(value)
     if all(t is None for t in nest.flatten(element)):
         if what == "from_tensors":
@@ -71,12 +71,12 @@ def whole_element(value, what):
 
 
 def spec_of(element):
-    """The structure of the specs of an element."""
+    """The spec of an element: the same structure with a TypeSpec for each leaf."""
     return nest.map_structure(type_spec_from_value, element)
 
 
 def row_spec(whole):
-    """The spec of a row of a tensor."""
+    """The spec of one row (a slice along the first axis) of a tensor."""
     if whole is None:
         return NoneTensorSpec()
     if is_batchable(whole):
@@ -92,12 +92,12 @@ def row_spec(whole):
 
 
 def row_parts(whole):
-    """The tensors whose rows make the rows of a value of any kind."""
+    """The tensors whose rows make up the rows of `whole`: itself, or the components of a batchable extension type."""
     return encoded(whole) if is_batchable(whole) else (whole,)
 
 
 def row_of(whole, k):
-    """Row number k of a tensor of any kind."""
+    """Row k of a dense, ragged or sparse tensor or of a batchable extension type."""
     if whole is None:
         return None
     if is_batchable(whole):
@@ -111,13 +111,13 @@ def row_of(whole, k):
 
 
 def batch_spec(spec, size):
-    """The spec of a stack of elements."""
+    """The spec of a batch of elements."""
     return nest.map_structure(lambda s: s if s.value_type is not type(None) and getattr(s, "dtype", None) == dtypes.variant
                               else s._batch(size), spec)
 
 
 def stack(*rows):
-    """A tensor of rows."""
+    """Stacks rows along a new first axis."""
     if rows[0] is None:
         return None
     if not isinstance(rows[0], SparseTensor):
@@ -129,8 +129,8 @@ def stack(*rows):
 
 
 class ElementFunction:
-    """A function of the user's, traced once for all elements of a spec, as ops of datasets take it: a graph, and what it
-    captured. A tuple is spread over its parameters."""
+    """A user's function, traced once for elements of a spec. The dataset ops take its graph and its captured tensors. An
+    element that is a tuple is passed as separate arguments, if `spread`."""
 
     def __init__(self, python, spec, where, *, spread=True):
         if not callable(python):
@@ -163,7 +163,7 @@ def flat_specs(spec):
 
 
 def pack_element(spec, tensors):
-    """An element from its plain tensors."""
+    """Packs plain tensors into an element."""
     if type(spec) is TensorSpec:
         return tensors[0]
     if type(spec) is tuple and all(type(s) is TensorSpec for s in spec):
@@ -180,7 +180,7 @@ def flat_element(element):
 
 
 def yielded(value, signature):
-    """What a generator yielded, as tensors of a signature."""
+    """Converts what a generator yielded to tensors that match a signature."""
     found = []
     try:
         _collect(value, signature, found)
@@ -207,7 +207,7 @@ def _collect(value, spec, found):
 
 
 def _fitting(value, spec):
-    """A tensor of the user's value; InvalidArgumentError if it is none of that spec."""
+    """Converts a user's value to a tensor. Raises InvalidArgumentError if it does not match the spec."""
     if not isinstance(spec, TensorSpec):
         value = tensors_of(value)
         if not spec.is_compatible_with(value):

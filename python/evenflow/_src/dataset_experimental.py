@@ -1,4 +1,4 @@
-"""tf.data.experimental: transformations as functions for `Dataset.apply`, and what is not a method of a dataset."""
+"""tf.data.experimental: transformations for `Dataset.apply`, and functions that are no methods of a dataset."""
 import numpy as np
 
 from . import _core, dtypes, nest
@@ -32,7 +32,7 @@ offer(NumpyIterator, "data.NumpyIterator", "compat.v1.data.NumpyIterator")
 
 
 def _method(name, doc=None):
-    """A function of the method's arguments that gives a function of a dataset."""
+    """A function that takes the arguments of the method `name` and returns a function for `Dataset.apply`."""
     def outer(*args, **kwargs):
         return lambda dataset: getattr(dataset, name)(*args, **kwargs)
 
@@ -51,19 +51,19 @@ offer(_method("sparse_batch", "dense_to_sparse_batch"), *(place + "dense_to_spar
 
 @_both("assert_cardinality")
 def assert_cardinality(expected_cardinality):
-    """For `Dataset.apply`: it is an error if there are more or fewer elements."""
+    """For `Dataset.apply`: raises an error at the end if the dataset has more or fewer elements."""
     return lambda dataset: dataset._then(raw.AssertCardinalityDataset, _int64(expected_cardinality))
 
 
 @_both("shuffle_and_repeat")
 def shuffle_and_repeat(buffer_size, count=None, seed=None):
-    """For `Dataset.apply`: shuffled anew each time, `count` times or without end."""
+    """For `Dataset.apply`: repeats the dataset `count` times, or indefinitely, and shuffles it anew each time."""
     return lambda dataset: dataset.shuffle(buffer_size, seed).repeat(count)
 
 
 @_both("map_and_batch")
 def map_and_batch(map_func, batch_size, num_parallel_batches=None, drop_remainder=False, num_parallel_calls=None):
-    """For `Dataset.apply`: `map`, then `batch`, which the engine runs as one."""
+    """For `Dataset.apply`: `map`, then `batch`, which run as one fused stage."""
     if num_parallel_batches is not None and num_parallel_calls is not None:
         raise ValueError("`map_and_batch` allows only one of `num_parallel_batches` and `num_parallel_calls` to be set, but "
                          f"`num_parallel_batches` was set to {num_parallel_batches} and `num_parallel_calls` was set to "
@@ -80,26 +80,26 @@ offer(map_and_batch, "compat.v1.data.experimental.map_and_batch_with_legacy_func
 @_both("parallel_interleave")
 def parallel_interleave(map_func, cycle_length, block_length=1, sloppy=False, buffer_output_elements=None,
                         prefetch_input_elements=None):
-    """For `Dataset.apply`: `interleave` with as many calls at a time as datasets."""
+    """For `Dataset.apply`: `interleave` that reads all `cycle_length` datasets in parallel."""
     return lambda dataset: dataset.interleave(map_func, cycle_length, block_length, num_parallel_calls=cycle_length,
                                               deterministic=not sloppy)
 
 
 @_both("prefetch_to_device")
 def prefetch_to_device(device, buffer_size=None):
-    """For `Dataset.apply`: the last stage, which makes elements ahead for a device."""
+    """For `Dataset.apply`: `prefetch`, which must be the last stage. The device has no effect."""
     return lambda dataset: dataset.prefetch(buffer_size)
 
 
 @_both("copy_to_device")
 def copy_to_device(target_device, source_device="/cpu:0"):
-    """For `Dataset.apply`: elements for a device. Ops that run there copy them."""
+    """For `Dataset.apply`: leaves the elements as they are. Ops that run on another device copy them."""
     return lambda dataset: dataset._then(raw.OptionsDataset, serialized_options="")
 
 
 @_both("parse_example_dataset")
 def parse_example_dataset(features, num_parallel_calls=1, deterministic=None):
-    """For `Dataset.apply`: batches of serialized Examples, parsed."""
+    """For `Dataset.apply`: parses batches of serialized Examples."""
     if features is None:
         raise ValueError("Argument `features` is required, but not specified.")
 
@@ -116,7 +116,7 @@ def parse_example_dataset(features, num_parallel_calls=1, deterministic=None):
 
 
 def _with_rows(spec, rows):
-    """The spec of a sparse batch whose number of rows is known."""
+    """The spec of a sparse batch with its number of rows set; other specs are returned unchanged."""
     if not isinstance(spec, SparseTensorSpec) or spec.shape.rank is None:
         return spec
     return SparseTensorSpec(rows.concatenate(spec.shape[1:]), spec.dtype)
@@ -124,7 +124,8 @@ def _with_rows(spec, rows):
 
 @_both("pad_to_cardinality")
 def pad_to_cardinality(cardinality, mask_key="valid"):
-    """For `Dataset.apply`: elements of zeros at the end, marked False under `mask_key`, until there are `cardinality`."""
+    """For `Dataset.apply`: appends elements of zeros until there are `cardinality`. The entry `mask_key` of an element is
+    False for these and True for the others."""
     def apply(dataset):
         if not isinstance(dataset.element_spec, dict):
             raise ValueError("`pad_to_cardinality` requires its input dataset to be a dictionary.")
@@ -151,7 +152,7 @@ def _zeros(spec):
 
 @_both("Reducer")
 class Reducer:
-    """A reduction of three functions: of a key, of a state and an element, of the last state."""
+    """The three functions of a reduction: init_func(key), reduce_func(state, element), finalize_func(state)."""
 
     __module__ = "tensorflow.python.data.experimental.ops.grouping"
 
@@ -165,7 +166,7 @@ class Reducer:
 
 @_both("group_by_reducer")
 def group_by_reducer(key_func, reducer):
-    """For `Dataset.apply`: an element for each key, reduced from all elements that have it."""
+    """For `Dataset.apply`: one element for each key, reduced from all elements with that key."""
     def apply(dataset):
         where, spec = "tf.data.experimental.group_by_reducer()", dataset.element_spec
         number = TensorSpec([], dtypes.int64)
@@ -189,7 +190,7 @@ def group_by_reducer(key_func, reducer):
 
 
 def rejection_resample(self, class_func, target_dist, initial_dist=None, seed=None, name=None):
-    """Elements with their class, some left out so that classes come as often as `target_dist` says."""
+    """Pairs (class, element). Some elements are dropped so that the classes have the distribution `target_dist`."""
     target = _core.convert(target_dist, dtypes.float32) if not isinstance(target_dist, _core.CoreTensor) else target_dist
     with_class = self.map(lambda *e: (raw.Cast(_core.convert(class_func(*e)), dtypes.int64), e if len(e) > 1 else e[0]))
     tiny = float(np.finfo(target.dtype.as_numpy_dtype).tiny)
@@ -226,7 +227,7 @@ Dataset.rejection_resample = rejection_resample
 
 @_both("RandomDataset")
 class RandomDataset(Dataset):
-    """Random numbers of 32 bits, without end."""
+    """An infinite dataset of random 32-bit integers."""
 
     def __init__(self, seed=None, rerandomize_each_iteration=None, name=None):
         made = Dataset.random(seed, rerandomize_each_iteration)
@@ -235,7 +236,7 @@ class RandomDataset(Dataset):
 
 @_both("Counter")
 def Counter(start=0, step=1, dtype=dtypes.int64):  # noqa: N802
-    """Numbers without end."""
+    """An infinite dataset of the numbers start, start + step, start + 2 * step, ..."""
     return Dataset.counter(start, step, dtype)
 
 
@@ -262,13 +263,13 @@ def from_list(elements, name=None):
 
 @_both("choose_from_datasets")
 def choose_from_datasets(datasets, choice_dataset, stop_on_empty_dataset=False):
-    """tf.data.Dataset.choose_from_datasets, which goes on when a dataset has ended."""
+    """tf.data.Dataset.choose_from_datasets, which by default continues when one dataset has ended."""
     return Dataset.choose_from_datasets(datasets, choice_dataset, stop_on_empty_dataset)
 
 
 @_both("sample_from_datasets")
 def sample_from_datasets(datasets, weights=None, seed=None, stop_on_empty_dataset=False):
-    """tf.data.Dataset.sample_from_datasets"""
+    """tf.data.Dataset.sample_from_datasets, which by default continues when one dataset has ended."""
     return Dataset.sample_from_datasets(datasets, weights, seed, stop_on_empty_dataset)
 
 
@@ -277,7 +278,7 @@ def sample_from_datasets(datasets, weights=None, seed=None, stop_on_empty_datase
 
 @_both("at")
 def at(dataset, index):
-    """Element number `index`; OutOfRangeError if there are fewer."""
+    """The element number `index`. Raises OutOfRangeError if there are fewer elements."""
     found = raw.GetElementAtIndex(dataset._variant_tensor, _int64(index), **types_and_shapes(dataset.element_spec))
     return pack_element(dataset.element_spec, found)
 
@@ -323,7 +324,8 @@ def from_variant(variant, structure):
 
 @_both("enable_debug_mode")
 def enable_debug_mode():
-    """TensorFlow runs the functions of datasets eagerly in this mode. Here errors name the user's line without it."""
+    """Does nothing. In this mode TensorFlow runs the functions of datasets eagerly, so that errors name the user's line;
+    Evenflow's errors name it in any case."""
     if not _core.executing_eagerly():
         raise ValueError("`enable_debug_mode()` is only supported in eager mode.")
 
@@ -338,7 +340,7 @@ class TFRecordWriter:
         self._filename, self._compression = filename, TFRecordOptions.get_compression_type_string(compression_type or "")
 
     def write(self, dataset):
-        """Writes all elements; the file is replaced."""
+        """Writes all elements. An existing file is replaced."""
         if not isinstance(dataset, Dataset):
             raise TypeError(f"Invalid `dataset.` Expected a `tf.data.Dataset` object but got {type(dataset)}.")
         if dataset.element_spec != TensorSpec([], dtypes.string):
@@ -357,7 +359,7 @@ class TFRecordWriter:
 
 
 def _pairs(dataset):
-    """All keys and values of a dataset of pairs."""
+    """(keys, values) as two tensors, of a dataset of pairs."""
     spec = dataset.element_spec
     if not isinstance(spec, tuple) or len(spec) != 2:
         raise ValueError("elements of the dataset must be pairs of a key and a value")
@@ -377,7 +379,7 @@ class DatasetInitializer(KeyValueTensorInitializer):
 @_both("table_from_dataset")
 def table_from_dataset(dataset=None, num_oov_buckets=0, vocab_size=None, default_value=None, hasher_spec=None,
                        key_dtype=dtypes.string, name=None):
-    """A table of the pairs of a dataset."""
+    """A lookup table of the (key, value) pairs of a dataset."""
     spec = dataset.element_spec
     if len(spec) != 2:
         raise ValueError(f"Expected a dataset of pairs of a key and a value, but its elements are {spec}.")
@@ -399,6 +401,6 @@ def table_from_dataset(dataset=None, num_oov_buckets=0, vocab_size=None, default
 @_both("index_table_from_dataset")
 def index_table_from_dataset(dataset=None, num_oov_buckets=0, vocab_size=None, default_value=-1, hasher_spec=None,
                              key_dtype=dtypes.string, name=None):
-    """A table from the elements of a dataset to their numbers."""
+    """A lookup table from the elements of a dataset to their positions in it."""
     numbered = dataset.enumerate().map(lambda n, key: (key, n))
     return table_from_dataset(numbered, num_oov_buckets, vocab_size, default_value, hasher_spec, key_dtype, name)

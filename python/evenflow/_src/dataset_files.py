@@ -1,4 +1,4 @@
-"""Datasets that read files: lines, records, comma-separated values, names of files."""
+"""Datasets that read files: lines, TFRecords, fixed-length records, CSV; and datasets of file names."""
 from . import _core, dtypes
 from .datasets import Dataset, _int64
 from .dataset_iterators import types_and_shapes
@@ -11,7 +11,7 @@ _STRING = TensorSpec([], dtypes.string)
 
 
 def _names(filenames):
-    """A dataset of the names of files: of a string, several of them, a tensor or a dataset."""
+    """A dataset of file names, made from a string, a list of strings, a tensor or a dataset."""
     if isinstance(filenames, Dataset):
         spec = filenames.element_spec
         if not isinstance(spec, TensorSpec) or spec.dtype != dtypes.string:
@@ -34,7 +34,7 @@ def _names(filenames):
 
 
 def _read(filenames, parallel, one_file):
-    """The elements of all files: one file after the other, or several at a time."""
+    """A dataset of the elements of all files, read one after the other, or several in parallel."""
     files = _names(filenames)
     if parallel is None:
         return files.flat_map(one_file)
@@ -52,7 +52,7 @@ def _number(value, default=0):
 
 
 class _Files(Dataset):
-    """What the classes below share."""
+    """The base class of the datasets of files below."""
 
     def __init__(self, filenames, num_parallel_reads, one_file):
         made = _read(filenames, num_parallel_reads, one_file)
@@ -82,7 +82,7 @@ class TFRecordDataset(_Files):
 
 @export("data.FixedLengthRecordDataset", "compat.v1.data.FixedLengthRecordDataset")
 class FixedLengthRecordDataset(_Files):
-    """The records of files whose records all have `record_bytes` bytes, between a header and a footer."""
+    """The records of binary files: each record has `record_bytes` bytes, and a header and a footer are skipped."""
 
     def __init__(self, filenames, record_bytes, header_bytes=None, footer_bytes=None, buffer_size=None, compression_type=None,
                  num_parallel_reads=None, name=None):
@@ -101,7 +101,7 @@ _CSV_TYPES = (dtypes.float32, dtypes.float64, dtypes.int32, dtypes.int64, dtypes
 
 
 def csv_default(value):
-    """The default of a column: a dtype stands for a column that must not be empty."""
+    """The default of a CSV column as a tensor. A dtype stands for a column without default, which must not be empty."""
     if isinstance(value, dtypes.DType):
         made = _core.convert([], value) if value in _CSV_TYPES else None
     else:
@@ -114,7 +114,7 @@ def csv_default(value):
 
 @export("data.experimental.CsvDataset", "compat.v1.data.experimental.CsvDataset")
 class CsvDataset(Dataset):
-    """The records of files of comma-separated values: a scalar for each column."""
+    """The records of CSV files: an element has a scalar for each column."""
 
     def __init__(self, filenames, record_defaults, compression_type=None, buffer_size=None, header=False, field_delim=",",
                  use_quote_delim=True, na_value="", select_cols=None, exclude_cols=None):
@@ -133,7 +133,8 @@ CsvDataset.__name__ = CsvDataset.__qualname__ = "CsvDatasetV2"
 
 
 def list_files(file_pattern, shuffle=None, seed=None, name=None):
-    """The names of the files that match a pattern or several, in random order unless `shuffle` is False."""
+    """A dataset of the names of the files that match a pattern or a list of patterns, in random order unless `shuffle` is
+    False."""
     if not isinstance(file_pattern, (_core.CoreTensor, str, bytes, list, tuple)) and hasattr(file_pattern, "__fspath__"):
         file_pattern = file_pattern.__fspath__()
     pattern = _core.convert(file_pattern, dtypes.string)

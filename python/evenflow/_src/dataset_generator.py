@@ -1,4 +1,4 @@
-"""tf.data.Dataset.from_generator: a generator of the user's is the state of a GeneratorDataset, called by the engine."""
+"""tf.data.Dataset.from_generator: a GeneratorDataset whose state is a Python generator, which the C engine calls."""
 from . import _core, dtypes, errors, nest
 from .control_graphs import Body, close
 from .dataset_elements import flat_element, flat_specs, yielded
@@ -28,7 +28,7 @@ def _signature(output_types, output_shapes, output_signature):
 
 
 def _next_of(items, signature):
-    """What the engine calls for an element."""
+    """The callback that the engine calls for the next element."""
     def take(unused):
         try:
             value = next(items)
@@ -42,7 +42,7 @@ def _next_of(items, signature):
 
 
 def _function(name, inputs, make):
-    """A graph of a function of tensors, and what it captured."""
+    """Traces a function of tensors. Returns (graph, captured tensors)."""
     body = Body(name)
     with body:
         made = make(*[body.placeholder(s.dtype, s.shape) for s in inputs])
@@ -51,7 +51,7 @@ def _function(name, inputs, make):
 
 
 def from_generator(generator, output_types=None, output_shapes=None, args=None, output_signature=None, name=None):
-    """What a Python generator yields, checked against the signature."""
+    """A dataset of what a Python generator yields. Each element is checked against the signature."""
     if not callable(generator):
         raise TypeError("`generator` must be a Python callable.")
     signature = _signature(output_types, output_shapes, output_signature)
@@ -78,7 +78,7 @@ def from_generator(generator, output_types=None, output_shapes=None, args=None, 
                                    Tinit_func_args=[t.dtype for t in init_captured],
                                    Tnext_func_args=[t.dtype for t in next_captured],
                                    Tfinalize_func_args=[t.dtype for t in end_captured], **types_and_shapes(signature))
-    return Dataset(variant, signature, op=raw.FlatMapDataset)  # which TensorFlow makes of it
+    return Dataset(variant, signature, op=raw.FlatMapDataset)  # its repr is that of TensorFlow's
 
 
-Dataset.from_generator = staticmethod(from_generator)  # needs datasets, and so cannot stand in the class
+Dataset.from_generator = staticmethod(from_generator)  # defined here, because datasets.py is imported first

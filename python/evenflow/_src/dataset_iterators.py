@@ -1,4 +1,4 @@
-"""Iterators over datasets: handles of resources of the engine."""
+"""Iterators over datasets. An iterator is a resource handle; the C engine (src/data) makes the elements."""
 import atexit
 
 from . import _core, errors, nest
@@ -10,23 +10,23 @@ from .specs import TensorSpec, TypeSpec
 from . import dtypes
 
 raw = _core.raw
-atexit.register(_core.stop_pipelines)  # no thread of a dataset calls Python once the interpreter ends
+atexit.register(_core.stop_pipelines)  # threads of datasets must not call Python while the interpreter ends
 
 
 def types_and_shapes(spec):
-    """What ops of datasets say of an element."""
+    """The attributes `output_types` and `output_shapes` of a dataset op whose elements have this spec."""
     flat = flat_specs(spec)
     return {"output_types": [s.dtype for s in flat], "output_shapes": [s.shape for s in flat]}
 
 
 def hashable(spec):
-    """An element spec as something hashable."""
+    """A hashable key for an element spec."""
     return type(spec), str(nest.map_structure(lambda _: 0, spec)), tuple(nest.flatten(spec))
 
 
 class OwnedIterator(Iterator):
-    """Goes through the elements of a dataset once. Functions take it as a resource, so that one trace serves all iterators
-    over such elements."""
+    """Iterates over the elements of a dataset once. A tf.function gets it as a resource handle, so that one trace serves all
+    iterators with the same element spec."""
 
     def __init__(self, dataset=None, components=None, element_spec=None):
         if dataset is None:
@@ -42,7 +42,7 @@ class OwnedIterator(Iterator):
         return self._element_spec
 
     def __iter__(self):
-        """Itself; while a function is traced, Python's own loops are unrolled over an iterator from outside."""
+        """Returns itself. While a function is traced, a Python loop over an eager iterator is unrolled: see `Unrolled`."""
         return self if not self._eager or _core.executing_eagerly() else Unrolled(self)
 
     def __next__(self):
@@ -54,7 +54,7 @@ class OwnedIterator(Iterator):
         return pack_element(self._element_spec, found)
 
     def get_next(self, name=None):
-        """The next element; OutOfRangeError after the last."""
+        """Returns the next element. Raises OutOfRangeError after the last one."""
         if self._eager and _core.executing_eagerly():
             found = _core.iterator_next(self._iterator_resource)
             if found is None:
@@ -64,7 +64,7 @@ class OwnedIterator(Iterator):
         return pack_element(self._element_spec, found)
 
     def get_next_as_optional(self):
-        """An Optional that is empty after the last element."""
+        """Returns the next element as an Optional, which is empty after the last one."""
         made = raw.IteratorGetNextAsOptional(self._iterator_resource, **types_and_shapes(self._element_spec))
         return Optional(self._element_spec, made)
 
@@ -78,7 +78,7 @@ class OwnedIterator(Iterator):
         return OwnedIterator(components=parts[0], element_spec=self._element_spec)
 
     def _ef_graph_for(self, *loop):
-        from .autograph.dataset_loop import for_iterator  # loops over datasets make iterators, which are here
+        from .autograph.dataset_loop import for_iterator  # dataset_loop.py imports this file
 
         return for_iterator(self, *loop)
 
@@ -88,7 +88,7 @@ class OwnedIterator(Iterator):
 
 
 class Unrolled(OwnedIterator):
-    """An iterator whose elements are drawn while a function is traced."""
+    """An eager iterator in a traced Python loop: it returns real elements, which become constants of the trace."""
 
     def __init__(self, of):
         super().__init__(components=of._iterator_resource, element_spec=of._element_spec)
@@ -139,7 +139,7 @@ class IteratorSpec(TypeSpec):
 
 
 class NumpyIterator:
-    """The elements of a dataset as numpy arrays."""
+    """Iterates over the elements of a dataset as numpy arrays."""
 
     __slots__ = ("_iterator",)
 

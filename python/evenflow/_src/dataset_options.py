@@ -1,4 +1,4 @@
-"""tf.data.Options: how the elements of a dataset are made, never which they are."""
+"""tf.data.Options: settings of how a pipeline runs. They never change which elements it produces."""
 import enum
 
 from .namespace import export
@@ -17,7 +17,7 @@ class AutoShardPolicy(enum.IntEnum):
 
 @export("data.experimental.ExternalStatePolicy")
 class ExternalStatePolicy(enum.Enum):
-    """What to do about state outside of a dataset that is copied."""
+    """What to do if a dataset that is copied depends on state outside of it, such as a variable."""
 
     WARN = 0
     IGNORE = 1
@@ -26,7 +26,7 @@ class ExternalStatePolicy(enum.Enum):
 
 @export("data.experimental.AutotuneAlgorithm")
 class AutotuneAlgorithm(enum.Enum):
-    """How the tuner looks for settings."""
+    """How autotuning searches for settings."""
 
     DEFAULT = 0
     HILL_CLIMB = 1
@@ -36,7 +36,7 @@ class AutotuneAlgorithm(enum.Enum):
 
 
 def _varint(number):
-    """A number as protobuf writes it."""
+    """A number as a protobuf varint."""
     number, out = int(number) & (1 << 64) - 1, b""
     while number > 127:
         number, out = number >> 7, out + bytes([number & 127 | 128])
@@ -44,18 +44,18 @@ def _varint(number):
 
 
 def _field(number, value):
-    """A field of a message; strings and messages are bytes already."""
+    """A protobuf field; strings and messages are passed as bytes."""
     if isinstance(value, bytes):
         return _varint(number << 3 | 2) + _varint(len(value)) + value
     return _varint(number << 3) + _varint(value.value if isinstance(value, enum.Enum) else value)
 
 
 class _Options:
-    """Named settings; None: not set. Names that TensorFlow does not have are errors."""
+    """Named settings, which are None until they are set. Setting a name that TensorFlow does not have is an error."""
 
     _settings = ()
     _parts = {}
-    _numbers = {}  # of the fields of the message that tensorflow.data.Options is; what is not here is not part of it
+    _numbers = {}  # name -> field number in the message tensorflow.data.Options, for the names that it has
 
     def __init__(self):
         for name in self._settings:
@@ -95,7 +95,7 @@ class _Options:
         return f"{type(self).__name__}({', '.join(f'{n}={getattr(self, n)!r}' for n in self._all())})"
 
     def _serialized(self):
-        """The message of these settings, as OptionsDataset takes it."""
+        """The settings as a serialized message, which OptionsDataset takes."""
         out = []
         for name, number in self._numbers.items():
             value = getattr(self, name)
@@ -108,7 +108,7 @@ class _Options:
         return b"".join(_field(number, value) for number, value in sorted(out, key=lambda field: field[0]))
 
     def merge(self, other):
-        """These settings; where `other` has one, that."""
+        """New options with the settings of `other` where they are set, else those of this object."""
         made = type(self)()
         for name in self._settings:
             mine, its = getattr(self, name), getattr(other, name)
@@ -120,7 +120,7 @@ class _Options:
 
 @export("data.experimental.AutotuneOptions")
 class AutotuneOptions(_Options):
-    """Settings of the tuner."""
+    """Settings of autotuning."""
 
     _settings = ("autotune_algorithm", "cpu_budget", "enabled", "initial_parallelism", "min_parallelism", "ram_budget")
     _numbers = {"enabled": 1, "cpu_budget": 2, "ram_budget": 3, "autotune_algorithm": 4, "initial_parallelism": 5,
@@ -145,7 +145,7 @@ class DistributeOptions(_Options):
 
 @export("data.experimental.OptimizationOptions")
 class OptimizationOptions(_Options):
-    """Settings of rewriting pipelines."""
+    """Settings of the rewrites that optimize a pipeline."""
 
     _settings = ("apply_default_optimizations", "filter_fusion", "filter_parallelization", "inject_prefetch",
                  "map_and_batch_fusion", "map_and_filter_fusion", "map_fusion", "map_parallelization",
@@ -170,7 +170,7 @@ class _ThreadingOptions(ThreadingOptions):
 
 @export("data.experimental.ServiceOptions")
 class ServiceOptions(_Options):
-    """Settings of a service."""
+    """Settings of the tf.data service."""
 
     _settings = ("pinned",)
     _numbers = {"pinned": 1}

@@ -1,4 +1,4 @@
-"""Datasets that are made of others: samples, padded batches, batches by length."""
+"""Dataset.sample_from_datasets, padded_batch and bucket_by_sequence_length."""
 import numpy as np
 
 from . import _core, dtypes, nest
@@ -11,7 +11,8 @@ raw = _core.raw
 
 
 def _drawn(datasets, weights):
-    """The datasets that can be drawn, and their weights: a draw that waits for the others would not end."""
+    """The datasets of nonzero weight, and their weights. The others are never drawn, so sampling would wait for their end
+    forever."""
     known = _core.static_value(weights)
     if known is None or (known > 0).all():
         return datasets, weights
@@ -21,7 +22,7 @@ def _drawn(datasets, weights):
 
 
 def sample_from_datasets(datasets, weights=None, seed=None, stop_on_empty_dataset=False, rerandomize_each_iteration=None):
-    """Elements of several datasets, drawn at random."""  # two numbers of a random dataset are the seed of each draw
+    """A dataset of elements of several datasets, chosen at random."""  # the seed of each draw is two random numbers
     datasets = list(datasets)
     if not datasets:
         raise ValueError("Invalid `datasets`. `datasets` should not be empty.")
@@ -58,7 +59,7 @@ def _padding_value(value, spec):
 
 
 def _padded_shape(shape, spec):
-    """The sizes to pad to, as a vector (-1: the largest of the batch) and as far as they are known."""
+    """The sizes to pad to, as a tensor (-1 means the largest size in the batch) and as a static shape."""
     if isinstance(shape, _core.CoreTensor):
         known = _core.static_value(shape)
         sizes = [None] * (spec.shape.rank or 0) if known is None else [None if d < 0 else int(d) for d in known]
@@ -75,14 +76,14 @@ def _padded_shape(shape, spec):
 
 
 def _spread(values, spec):
-    """One value for each part of an element: a single one stands for all."""
+    """A list with one value for each tensor of an element; a single value is repeated."""
     if values is None or not nest.is_nested(values):
         return [values] * len(flat_specs(spec))
     return nest.flatten_up_to(spec, values)
 
 
 def padded_batch(self, batch_size, padded_shapes=None, padding_values=None, drop_remainder=False, name=None):
-    """Elements of different sizes stacked, padded to one size."""
+    """Combines `batch_size` elements into one, after padding them to the same shape."""
     spec = self.element_spec
     flat = nest.flatten(spec)
     if not all(isinstance(s, TensorSpec) for s in flat):
@@ -106,7 +107,7 @@ def padded_batch(self, batch_size, padded_shapes=None, padding_values=None, drop
 
 def bucket_by_sequence_length(self, element_length_func, bucket_boundaries, bucket_batch_sizes, padded_shapes=None, padding_values=None,
                               pad_to_bucket_boundary=False, no_padding=False, drop_remainder=False, name=None):
-    """Batches of elements of similar length, padded."""
+    """Batches of elements of similar length, padded to the same shape."""
     dataset, length_of, boundaries, batch_sizes = self, element_length_func, bucket_boundaries, bucket_batch_sizes
     to_boundary = pad_to_bucket_boundary
     if len(batch_sizes) != len(boundaries) + 1:
@@ -133,12 +134,12 @@ def bucket_by_sequence_length(self, element_length_func, bucket_boundaries, buck
 
 
 def _fill(shape, size):
-    """Unknown sizes of a shape replaced."""
+    """A shape with its unknown sizes replaced by `size`."""
     return raw.Pack([size if d is None or d < 0 else _core.convert(d, dtypes.int64) for d in TensorShape(shape).as_list()]) \
         if TensorShape(shape).rank else TensorShape([])
 
 
-# These need datasets, and so cannot stand in the class.
+# These methods are added here, because datasets.py is imported first.
 Dataset.sample_from_datasets = staticmethod(sample_from_datasets)
 Dataset.padded_batch = padded_batch
 Dataset.bucket_by_sequence_length = bucket_by_sequence_length

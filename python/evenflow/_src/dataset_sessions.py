@@ -1,4 +1,4 @@
-"""Iterators of graphs, which sessions run: one-shot, initializable, reinitializable and feedable."""
+"""Iterators of TensorFlow 1, which are nodes of a graph: one-shot, initializable, reinitializable and feedable."""
 import itertools
 
 from . import _core, dtypes, nest
@@ -21,7 +21,7 @@ def _new_name():
 
 
 def _spec(output_types, output_shapes, output_classes):
-    """The spec of elements from their dtypes, shapes and classes, as the first generation says them."""
+    """The element spec from the dtypes, shapes and classes by which TensorFlow 1 describes elements."""
     shapes = nest.map_structure(lambda t: TensorShape(None), output_types) if output_shapes is None else \
         nest.map_structure_up_to(output_types, TensorShape, output_shapes)
     if output_classes is None:
@@ -37,7 +37,7 @@ def _spec(output_types, output_shapes, output_classes):
 
 @export("compat.v1.data.Iterator")
 class Iterator(IteratorBase):
-    """A position in a dataset that a session keeps under a name."""
+    """An iterator in a graph. Its position in the dataset is a resource of the session."""
 
     def __init__(self, iterator_resource, initializer, output_types, output_shapes, output_classes, element_spec=None):
         self._iterator_resource, self._initializer = iterator_resource, initializer
@@ -49,20 +49,20 @@ class Iterator(IteratorBase):
 
     @staticmethod
     def from_structure(output_types, output_shapes=None, shared_name=None, output_classes=None):
-        """An iterator over any dataset of such elements: `make_initializer` binds it to one."""
+        """An iterator for any dataset with such elements; `make_initializer` binds it to one."""
         spec = _spec(nest.map_structure(dtypes.as_dtype, output_types), output_shapes, output_classes)
         return Iterator._of(_resource(spec, shared_name), None, spec)
 
     @staticmethod
     def from_string_handle(string_handle, output_types, output_shapes=None, output_classes=None):
-        """The iterator that a string stands for, which may be fed."""
+        """The iterator that a string handle names. The string may be fed, so each run can choose another iterator."""
         spec = _spec(nest.map_structure(dtypes.as_dtype, output_types), output_shapes, output_classes)
         handle = _core.convert(string_handle, dtypes.string)
         return Iterator._of(raw.IteratorFromStringHandleV2(handle, **types_and_shapes(spec)), None, spec)
 
     @property
     def initializer(self):
-        """The operation that lets the iterator begin with the first element."""
+        """The operation that moves the iterator to the first element."""
         if self._initializer is None:
             raise ValueError("The iterator does not have an initializer. This means it was likely created using "
                              "`tf.data.Dataset.make_one_shot_iterator()`. For an initializable iterator, use "
@@ -70,7 +70,7 @@ class Iterator(IteratorBase):
         return self._initializer
 
     def make_initializer(self, dataset, name=None):
-        """An operation that lets the iterator begin with the first element of `dataset`."""
+        """An operation that binds the iterator to `dataset` and moves it to the first element."""
         mine, its = nest.flatten(self._element_spec), nest.flatten(dataset.element_spec)
         nest.assert_same_structure(self._element_spec, dataset.element_spec)
         for own, other in zip(mine, its):
@@ -83,7 +83,7 @@ class Iterator(IteratorBase):
         return raw.MakeIterator(dataset._variant_tensor, self._iterator_resource, name=name)
 
     def get_next(self, name=None):
-        """The next element; a run after the last raises OutOfRangeError."""
+        """The next element. A run after the last one raises OutOfRangeError."""
         found = raw.IteratorGetNext(self._iterator_resource, **types_and_shapes(self._element_spec), name=name)
         return pack_element(self._element_spec, found)
 
@@ -93,7 +93,7 @@ class Iterator(IteratorBase):
         return Optional(self._element_spec, made)
 
     def string_handle(self, name=None):
-        """A string that stands for the iterator in its session."""
+        """A string tensor that names the iterator in its session."""
         return raw.IteratorToStringHandle(self._iterator_resource, name=name)
 
     element_spec = property(lambda self: self._element_spec)
@@ -121,7 +121,7 @@ def make_one_shot_iterator(dataset):
 
 @export("compat.v1.data.make_initializable_iterator")
 def make_initializable_iterator(dataset, shared_name=None):
-    """An iterator over a dataset that begins when a session runs its initializer."""
+    """An iterator over a dataset, to be initialized by running its initializer in a session."""
     if _core.executing_eagerly():
         raise RuntimeError("`tf.compat.v1.data.make_initializable_iterator()` is not supported in eager mode. Use Python-style "
                            "iteration instead.")
@@ -138,7 +138,7 @@ def _map_with_legacy_function(self, map_func, num_parallel_calls=None, determini
     return self.map(map_func, num_parallel_calls, deterministic)
 
 
-# What datasets of the first generation can do. The names are not those of the second, so one class has both.
+# The methods that only datasets of TensorFlow 1 have. No name is used by both generations, so one class has them all.
 Dataset.make_one_shot_iterator = make_one_shot_iterator
 Dataset.make_initializable_iterator = make_initializable_iterator
 Dataset.output_types = property(get_output_types)

@@ -1,4 +1,4 @@
-"""Elements kept in files: Dataset.save, load and snapshot; sparse batches; fingerprints."""
+"""Dataset.save, load and snapshot, which store elements in files; Dataset.sparse_batch and fingerprint."""
 import json
 
 from . import _core, dtypes, errors, nest
@@ -24,7 +24,7 @@ def _sizes(shape):
 
 
 def _described(spec):
-    """A structure of specs as JSON can hold it."""
+    """A structure of specs as a value that JSON can represent."""
     if isinstance(spec, NoneTensorSpec):
         return {"none": True}
     if isinstance(spec, TensorSpec):
@@ -75,7 +75,7 @@ def _shard_function(dataset, shard_func, where):
 
 
 def _in_turn(shards):
-    """Elements of all files in turn."""
+    """The default `reader_func`: interleaves the elements of all files."""
     return shards.interleave(lambda one: one, cycle_length=16, num_parallel_calls=-1)
 
 
@@ -92,9 +92,9 @@ def _first_shard(*unused):
 
 
 def save(self, path, compression=None, shard_func=None, checkpoint_args=None):
-    """Writes the elements to the folder `path`, from which `tf.data.Dataset.load` reads them."""
+    """Writes the elements to the directory `path`, from which `tf.data.Dataset.load` reads them."""
     if checkpoint_args is not None:
-        raise NotImplementedError("Dataset.save: checkpoint_args is not supported; a save that breaks off is started again")
+        raise NotImplementedError("Dataset.save: checkpoint_args is not supported; an interrupted save must be started again")
     path = _path(path)
     function = _shard_function(self, _first_shard if shard_func is None else shard_func, "Dataset.save()")
     described = json.dumps(_described(self.element_spec))
@@ -109,10 +109,10 @@ def save(self, path, compression=None, shard_func=None, checkpoint_args=None):
 
 
 def load(path, element_spec=None, compression=None, reader_func=None, wait=False):
-    """The elements that `Dataset.save` wrote to the folder `path`."""
+    """A dataset of the elements that `Dataset.save` wrote to the directory `path`."""
     path = _path(path)
     if wait:
-        raise NotImplementedError("Dataset.load: wait=True, for a folder that another process still writes, is not supported")
+        raise NotImplementedError("Dataset.load: wait=True is not supported: the directory must be complete")
     if element_spec is None:
         if not _core.executing_eagerly():
             raise ValueError("In graph mode the `element_spec` argument must be provided.")
@@ -128,7 +128,7 @@ def load(path, element_spec=None, compression=None, reader_func=None, wait=False
 
 
 def snapshot(self, path, compression="AUTO", reader_func=None, shard_func=None, name=None):
-    """The elements, written to a folder by the first whole iteration and read from there by the later ones."""
+    """The same elements. The first complete iteration writes them to the directory `path`; later iterations read them."""
     shard = _shard_function(self, _first_shard if shard_func is None else shard_func, "Dataset.snapshot()")
     reader = _reader_function(self.element_spec, reader_func, "Dataset.snapshot()")
     return self._then(raw.SnapshotDatasetV2, _core.convert(_path(path), dtypes.string), reader.captured, shard.captured,
@@ -137,12 +137,12 @@ def snapshot(self, path, compression="AUTO", reader_func=None, shard_func=None, 
 
 
 def fingerprint(self):
-    """A number that is the same for datasets made in the same way."""
+    """A number that is equal for datasets that were built in the same way."""
     return raw.DatasetFingerprint(self._variant_tensor)
 
 
 def sparse_batch(self, batch_size, row_shape, name=None):
-    """`batch_size` dense elements as the rows of one sparse tensor."""
+    """Combines `batch_size` dense elements into one sparse tensor, of which they are the rows."""
     specs = flat_specs(self.element_spec)
     if len(specs) != 1 or not isinstance(self.element_spec, TensorSpec):
         raise TypeError(f"`tf.data.Dataset.sparse_batch` needs elements of one dense tensor, not {self.element_spec}.")

@@ -1,4 +1,4 @@
-"""tf.data.Dataset: names and arguments. Elements are made by the engine (src/data)."""
+"""tf.data.Dataset. The methods check arguments and build dataset ops; the C engine (src/data) makes the elements."""
 import numpy as np
 
 from . import _core, dtypes, errors, nest
@@ -26,7 +26,7 @@ def _int64(value):
 
 
 def _seeds(seed):
-    """The two seeds of an op, as datasets take them."""
+    """The two seeds of a dataset op. (0, 0) means a random seed, so an explicit seed of zero becomes (0, 2**31 - 1)."""
     first, second = op_seeds(seed)
     if first is None and second is None:
         return 0, 0
@@ -35,7 +35,7 @@ def _seeds(seed):
 
 
 def _structure_of(datasets, flat):
-    """Collects the datasets of a structure."""
+    """Appends the datasets of a structure to `flat`."""
     if isinstance(datasets, Dataset):
         flat.append(datasets)
         return
@@ -49,7 +49,7 @@ def _structure_of(datasets, flat):
 
 
 def _wider(like, made, what):
-    """The spec that covers a state and what a function made of it; TypeError if the types differ."""
+    """The most specific spec that describes both a state and the next state. Raises TypeError if their dtypes differ."""
     before, after = flat_specs(like), flat_specs(made)
     if len(before) != len(after):
         raise TypeError(f"The element structure for the new state must match the initial state. Expected {like} but got {made}.")
@@ -64,7 +64,8 @@ def _wider(like, made, what):
 
 
 def _stateful_function(function, state, element_spec, where, states=lambda made: made):
-    """A function of a state and an element, traced until the state's shapes are wide enough. -> (function, spec)"""
+    """Traces a function of a state and an element, again if needed with unknown sizes in the state's spec, until the next
+    state has that spec too. Returns (traced function, spec of the state)."""
     like = spec_of(state)
     while True:
         traced = ElementFunction(function, (like, element_spec), where)
@@ -76,9 +77,9 @@ def _stateful_function(function, state, element_spec, where, states=lambda made:
 
 @export("data.Dataset")
 class Dataset(CompositeTensor, Trackable):
-    """A sequence of elements of one structure: a variant of the engine."""
+    """A sequence of elements with the same structure. It holds a variant tensor, which describes the pipeline."""
 
-    _shown_as = None  # the name in its repr; None: the class's
+    _shown_as = None  # the name in its repr; None means the name of the class
 
     def __init__(self, variant, element_spec, options=None, op=None):
         self._variant_tensor, self._element_spec, self._options = variant, element_spec, options
@@ -91,7 +92,7 @@ class Dataset(CompositeTensor, Trackable):
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'{hint}", name=name, obj=self)
 
     def _then(self, op, *args, spec=None, **attrs):
-        """The dataset that an op makes of this one."""
+        """The dataset that `op` makes from this one."""
         spec = self._element_spec if spec is None else spec
         made = op(self._variant_tensor, *args, **attrs, **types_and_shapes(spec))
         return Dataset(made, spec, self._options, op)
@@ -133,11 +134,11 @@ class Dataset(CompositeTensor, Trackable):
     __nonzero__ = __bool__
 
     def cardinality(self, name=None):
-        """How many elements there are; -1 without end, -2 not known."""
+        """The number of elements; -1 for an infinite dataset, -2 if it is unknown."""
         return raw.DatasetCardinality(self._variant_tensor, name=name)
 
     def as_numpy_iterator(self):
-        """The elements as numpy arrays."""
+        """An iterator over the elements as numpy arrays."""
         if not _core.executing_eagerly():
             raise RuntimeError("`tf.data.Dataset.as_numpy_iterator()` is only supported in eager mode.")
         return NumpyIterator(self)
@@ -150,15 +151,15 @@ class Dataset(CompositeTensor, Trackable):
         return self._options if self._options is not None else Options()
 
     def with_options(self, options, name=None):
-        """The same elements with these options."""
+        """The same dataset with `options` merged into its own."""
         merged = self.options().merge(options)
         made = self._then(raw.OptionsDataset, serialized_options=merged._serialized().hex())
         made._options = merged
         return made
 
     def explain(self):
-        """Prints what each stage did in the latest iteration over this dataset: its rate, how long elements were waited for,
-        its threads, the bytes that were ready ahead and the tuner's last decision. -> the same text"""
+        """Prints what each stage did in the latest iteration over this dataset: its rate, the time it waited for elements,
+        its threads, the bytes of prefetched elements and the last decision of autotuning. Returns the same text."""
         text = _core.dataset_explain(self._variant_tensor)
         if text is None:
             text = "explain: no iteration over this dataset is known; iterate over it first, then explain the same object\n"
@@ -166,7 +167,7 @@ class Dataset(CompositeTensor, Trackable):
         return text
 
     def get_single_element(self, name=None):
-        """The only element."""
+        """Returns the only element of the dataset. Raises InvalidArgumentError if there are more or none."""
         found = raw.DatasetToSingleElement(self._variant_tensor, **types_and_shapes(self._element_spec), name=name)
         return pack_element(self._element_spec, found)
 
@@ -174,7 +175,7 @@ class Dataset(CompositeTensor, Trackable):
 
     @staticmethod
     def range(*args, output_type=dtypes.int64, name=None):
-        """The numbers of Python's range."""
+        """A dataset of the numbers of Python's `range`."""
         if not 1 <= len(args) <= 3:
             raise ValueError(f"Invalid `args`. The length of `args` should be between 1 and 3 but was {len(args)}.")
         start, stop, step = (0, args[0], 1) if len(args) == 1 else (*args, 1)[:3]
@@ -184,7 +185,7 @@ class Dataset(CompositeTensor, Trackable):
 
     @staticmethod
     def random(seed=None, rerandomize_each_iteration=None, name=None):
-        """Random numbers of 32 bits, without end."""
+        """An infinite dataset of random 32-bit integers, as int64."""
         first, second = _seeds(seed)
         spec = TensorSpec([], dtypes.int64)
         again = bool(rerandomize_each_iteration)
@@ -194,7 +195,7 @@ class Dataset(CompositeTensor, Trackable):
 
     @staticmethod
     def counter(start=0, step=1, dtype=dtypes.int64, name=None):
-        """Numbers without end."""
+        """An infinite dataset of the numbers start, start + step, start + 2 * step, ..."""
         start, step = _core.convert(start, dtype), _core.convert(step, dtype)
         if not _core.executing_eagerly() or start.dtype != dtypes.int64:
             whole = Dataset.range(2**63 - 1).map(lambda n: start + raw.Cast(n, start.dtype) * step)
@@ -207,14 +208,14 @@ class Dataset(CompositeTensor, Trackable):
 
     @staticmethod
     def from_tensors(tensors, name=None):
-        """One element."""
+        """A dataset of one element: the given tensors."""
         element = whole_element(tensors, "from_tensors")
         spec = spec_of(element)
         return Dataset(raw.TensorDataset(flat_element(element), [s.shape for s in flat_specs(spec)]), spec, op=raw.TensorDataset)
 
     @staticmethod
     def from_tensor_slices(tensors, name=None):
-        """The rows of tensors of equal length."""
+        """A dataset of the slices of tensors along their first axis, which must have the same size in all of them."""
         whole = whole_element(tensors, "from_tensor_slices")
         values = [t for t in nest.flatten(whole) if t is not None]
         flat = [part for t in values for part in row_parts(t)]
@@ -232,7 +233,7 @@ class Dataset(CompositeTensor, Trackable):
 
     @staticmethod
     def zip(*args, datasets=None, name=None):
-        """Elements of several datasets side by side, as long as all have one."""
+        """A dataset whose elements combine one element of each dataset. It ends with the shortest dataset."""
         if not args and datasets is None:
             raise TypeError("Must pass at least one dataset to `zip`.")
         if args and datasets is not None:
@@ -245,7 +246,7 @@ class Dataset(CompositeTensor, Trackable):
 
     @staticmethod
     def choose_from_datasets(datasets, choice_dataset, stop_on_empty_dataset=True):
-        """Elements of several datasets; another says from which the next comes."""
+        """Takes each element from the dataset whose number is the next element of `choice_dataset`."""
         datasets = list(datasets)
         if not datasets:
             raise ValueError("Invalid `datasets`. `datasets` should not be empty.")
@@ -258,7 +259,7 @@ class Dataset(CompositeTensor, Trackable):
 
     def map(self, map_func, num_parallel_calls=None, deterministic=None, synchronous=None, use_unbounded_threadpool=False,
             name=None):
-        """`map_func` of every element, traced once."""
+        """Applies `map_func`, which is traced once, to every element."""
         if synchronous and num_parallel_calls is not None:
             raise ValueError("`synchronous` is not supported with `num_parallel_calls`, but `num_parallel_calls` was set to "
                              f"{num_parallel_calls}.")
@@ -279,12 +280,13 @@ class Dataset(CompositeTensor, Trackable):
         return function, spec._element_spec
 
     def flat_map(self, map_func, name=None):
-        """The elements of the datasets that `map_func` makes, one after the other."""
+        """Applies `map_func`, which returns a dataset, to every element and concatenates the datasets."""
         function, spec = self._datasets_of(map_func, "Dataset.flat_map()")
         return self._then(raw.FlatMapDataset, function.captured, function.graph, spec=spec)
 
     def interleave(self, map_func, cycle_length=None, block_length=None, num_parallel_calls=None, deterministic=None, name=None):
-        """The elements of the datasets that `map_func` makes, some of each in turn."""
+        """Applies `map_func`, which returns a dataset, to every element and interleaves the datasets: takes `block_length`
+        elements in turn from each of `cycle_length` datasets."""
         function, spec = self._datasets_of(map_func, "Dataset.interleave()")
         block = 1 if block_length is None else block_length
         cycle = -1 if cycle_length is None else cycle_length
@@ -303,17 +305,17 @@ class Dataset(CompositeTensor, Trackable):
         return function
 
     def filter(self, predicate, name=None):
-        """The elements for which `predicate` holds."""
+        """Keeps the elements for which `predicate` returns true."""
         function = self._predicate(predicate, "Dataset.filter()")
         return self._then(raw.FilterDataset, function.captured, function.graph)
 
     def take_while(self, predicate, name=None):
-        """The elements before the first for which `predicate` does not hold."""
+        """Ends the dataset before the first element for which `predicate` returns false."""
         function = self._predicate(predicate, "Dataset.take_while()")
         return self._then(raw.TakeWhileDataset, function.captured, function.graph)
 
     def scan(self, initial_state, scan_func, name=None):
-        """`scan_func(state, element)` gives the next state and an element."""
+        """Applies `scan_func(state, element)`, which returns (next state, new element), to the elements in order."""
         state = tensors_of(initial_state)
 
         def states(made):
@@ -327,7 +329,7 @@ class Dataset(CompositeTensor, Trackable):
                           Tstate=_types(flat_element(state)), Targuments=_types(function.captured), spec=function.output_spec[1], preserve_cardinality=True)
 
     def reduce(self, initial_state, reduce_func, name=None):
-        """`reduce_func(state, element)` over all elements, traced once, or again where the state's shape changes."""
+        """Applies `state = reduce_func(state, element)` to all elements in order and returns the last state."""
         state = tensors_of(initial_state)
         function, like = _stateful_function(reduce_func, state, self._element_spec, "Dataset.reduce()")
         found = raw.ReduceDataset(self._variant_tensor, flat_element(state), function.captured, function.graph,
@@ -336,7 +338,8 @@ class Dataset(CompositeTensor, Trackable):
         return pack_element(like, list(found))
 
     def group_by_window(self, key_func, reduce_func, window_size=None, window_size_func=None, name=None):
-        """Windows of elements of one key, each made a dataset of by `reduce_func`."""
+        """Groups consecutive elements with the same key into windows. `reduce_func(key, window)` returns a dataset for each
+        window; the result concatenates these datasets."""
         if (window_size is None) == (window_size_func is None):
             raise ValueError("Either the `window_size` argument or the `window_size_func` argument must be specified.")
         size_of = window_size_func if window_size_func is not None else lambda unused: _int64(window_size)
@@ -354,7 +357,7 @@ class Dataset(CompositeTensor, Trackable):
                           Twindow_size_func_other_arguments=_types(size.captured), spec=reduce.output_spec._element_spec)
 
     def apply(self, transformation_func):
-        """transformation_func(self)"""
+        """Returns transformation_func(self), which must be a dataset."""
         made = transformation_func(self)
         if not isinstance(made, Dataset):
             raise TypeError(f"`transformation_func` must return a `tf.data.Dataset` object. Got {type(made)}.")
@@ -363,7 +366,7 @@ class Dataset(CompositeTensor, Trackable):
     # ---- batches
 
     def batch(self, batch_size, drop_remainder=False, num_parallel_calls=None, deterministic=None, name=None):
-        """`batch_size` elements stacked to one; the last may have fewer."""
+        """Stacks `batch_size` consecutive elements into one. The last batch may be smaller, unless `drop_remainder`."""
         if not is_plain(self._element_spec):
             rows = as_variants(self)
             return from_variants(rows.batch(batch_size, drop_remainder), self._element_spec, _known_size(batch_size, drop_remainder))
@@ -375,12 +378,12 @@ class Dataset(CompositeTensor, Trackable):
                           deterministic=_order(deterministic))
 
     def ragged_batch(self, batch_size, drop_remainder=False, row_splits_dtype=dtypes.int64, name=None):
-        """Elements of different sizes stacked as ragged tensors."""
+        """Stacks `batch_size` elements of different sizes into ragged tensors."""
         spec = ragged_rows(self, dtypes.as_dtype(row_splits_dtype))
         return from_variants(wrap_dense(self, spec).batch(batch_size, drop_remainder), spec, _known_size(batch_size, drop_remainder))
 
     def unbatch(self, name=None):
-        """The rows of the elements."""
+        """Splits each element into its slices along the first axis."""
         spec = self._element_spec
         if not is_plain(spec):
             return self.flat_map(lambda *e: Dataset.from_tensor_slices(e if type(spec) is tuple else e[0]))
@@ -392,7 +395,7 @@ class Dataset(CompositeTensor, Trackable):
         return self._then(raw.UnbatchDataset, spec=nest.map_structure(lambda s: s._unbatch(), spec))
 
     def rebatch(self, batch_size, drop_remainder=False, name=None):
-        """The rows of the elements in batches of other sizes."""
+        """Splits the batches and stacks their rows into batches of other sizes."""
         sizes = _int64(batch_size)
         known = _core.static_value(sizes)
         rows = nest.map_structure(lambda s: s._unbatch(), self._element_spec)
@@ -401,7 +404,7 @@ class Dataset(CompositeTensor, Trackable):
         return self._then(raw.RebatchDatasetV2, sizes, drop_remainder, spec=spec)
 
     def window(self, size, shift=None, stride=1, drop_remainder=False, name=None):
-        """Datasets of `size` elements each."""
+        """A dataset of windows: datasets of `size` elements each."""
         if not is_plain(self._element_spec):
             raise TypeError("Dataset.window() takes elements of dense tensors")
         spec = nest.map_structure(DatasetSpec, self._element_spec)
@@ -411,39 +414,39 @@ class Dataset(CompositeTensor, Trackable):
     # ---- order and number
 
     def shuffle(self, buffer_size, seed=None, reshuffle_each_iteration=None, name=None):
-        """The elements in random order."""
+        """Shuffles the elements: each is drawn at random from a buffer of `buffer_size` elements."""
         again = True if reshuffle_each_iteration is None else bool(reshuffle_each_iteration)
         first, second = (_int64(s) for s in _seeds(seed))
         generator = raw.AnonymousSeedGenerator(first, second, again)[0]
         return self._then(raw.ShuffleDatasetV3, _int64(buffer_size), first, second, generator, reshuffle_each_iteration=again)
 
     def repeat(self, count=None, name=None):
-        """The elements again and again, `count` times or without end."""
+        """Repeats the dataset `count` times, or indefinitely if `count` is None or -1."""
         return self._then(raw.RepeatDataset, _int64(-1 if count is None else count))
 
     def take(self, count, name=None):
-        """The first `count` elements."""
+        """Keeps the first `count` elements."""
         return self._then(raw.TakeDataset, _int64(count))
 
     def skip(self, count, name=None):
-        """All but the first `count` elements."""
+        """Skips the first `count` elements."""
         return self._then(raw.SkipDataset, _int64(count))
 
     def shard(self, num_shards, index, name=None):
-        """Every element whose number is `index` modulo `num_shards`."""
+        """Keeps the elements whose number modulo `num_shards` is `index`."""
         return self._then(raw.ShardDataset, _int64(num_shards), _int64(index))
 
     def enumerate(self, start=0, name=None):
-        """(number, element)."""
+        """Pairs (number, element), counted from `start`."""
         return Dataset.zip((Dataset.range(start, np.iinfo(np.int64).max), self))
 
     def concatenate(self, dataset, name=None):
-        """The elements of this one, then those of another."""
+        """The elements of this dataset, followed by those of another."""
         spec = _common(self._element_spec, dataset.element_spec)
         return self._then(raw.ConcatenateDataset, dataset._variant_tensor, spec=spec)
 
     def unique(self, name=None):
-        """The elements that are unlike all before them."""
+        """Drops the elements that are equal to an earlier one."""
         specs = flat_specs(self._element_spec)
         if len(specs) != 1:
             raise errors.InvalidArgumentError(None, None, "UniqueDataset only supports inputs with a single component, but found "
@@ -454,15 +457,15 @@ class Dataset(CompositeTensor, Trackable):
         return self._then(raw.UniqueDataset)
 
     def cache(self, filename="", name=None):
-        """The elements, made once and kept."""
+        """Caches the elements in memory, or in a file, during the first iteration; later ones read the cache."""
         return self._then(raw.CacheDatasetV2, _core.convert(filename, dtypes.string), raw.AnonymousMemoryCache()[0])
 
     def prefetch(self, buffer_size, name=None):
-        """The same elements, some of which a thread makes ahead."""
+        """A background thread makes up to `buffer_size` elements ahead of the consumer."""
         return self._then(raw.PrefetchDataset, _int64(-1 if buffer_size is None else buffer_size))
 
     def ignore_errors(self, log_warning=False, name=None):
-        """The elements that can be made."""
+        """Drops the elements whose computation raises an error."""
         return self._then(raw.IgnoreErrorsDataset, log_warning=log_warning)
 
 
@@ -470,7 +473,7 @@ Dataset.__module__, Dataset.__qualname__, Dataset.__name__ = "tensorflow.python.
 
 
 def _known_size(batch_size, drop_remainder):
-    """The size of all batches, or None."""
+    """The size of every batch; None if it is unknown or the last batch may be smaller."""
     known = _core.static_value(_int64(batch_size)) if drop_remainder is True else None
     return None if known is None else int(known)
 
@@ -496,7 +499,7 @@ def _directed(choice, datasets, stop):
 
 
 def _common(one, other):
-    """The spec of elements of either dataset; TypeError if they differ in more than shapes."""
+    """The spec that describes the elements of both datasets. Raises TypeError if they differ in more than shapes."""
     def both(a, b):
         wide = a.most_specific_compatible_shape(b) if not isinstance(a, TensorSpec) else None
         if wide is not None:
@@ -568,6 +571,6 @@ def get_output_types(dataset_or_iterator):
 
 @export("compat.v1.data.get_output_classes")
 def get_output_classes(dataset_or_iterator):
-    """The classes of an element's parts; a ragged tensor is described by its spec."""
+    """The classes of the leaves of an element. For a ragged tensor it is the spec."""
     return _of_elements(dataset_or_iterator,
                         lambda spec: spec.value_type if isinstance(spec, (TensorSpec, SparseTensorSpec)) else spec)

@@ -1,11 +1,11 @@
-"""Which session is the default one of a thread: `eval` and `run` of tensors and operations use it."""
+"""The default session of each thread, which `Tensor.eval` and `Operation.run` use."""
 import threading
 
 from .namespace import export
 
 
 class _Sessions(threading.local):
-    """The sessions this thread has made default, innermost last."""
+    """The stack of default sessions of this thread; the innermost is last."""
 
     def __init__(self):
         self.sessions = []
@@ -16,12 +16,12 @@ stack = _Sessions()
 
 @export("compat.v1.get_default_session", "get_default_session")
 def get_default_session():
-    """The innermost session made default in this thread; None if there is none."""
+    """The innermost default session of this thread; None if there is none."""
     return stack.sessions[-1] if stack.sessions else None
 
 
 def default_session(session=None, what="tensor using `eval()`"):
-    """`session`, or the default one; ValueError if there is neither."""
+    """`session`, or the default session if it is None. Raises ValueError if there is neither."""
     if session is None:
         session = get_default_session()
     if session is None:

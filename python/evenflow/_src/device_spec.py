@@ -1,11 +1,11 @@
-"""tf.DeviceSpec: a device's name, such as "/job:worker/task:1/device:GPU:0", by its parts."""
+"""tf.DeviceSpec: the parts of a device name such as "/job:worker/task:1/device:GPU:0"."""
 from .namespace import export
 
 _PARTS = ("job", "replica", "task", "device_type", "device_index")
 
 
 def _parsed(name):
-    """The parts that a device's name has."""
+    """Parses a device name into a dict of the parts that it specifies."""
     found = {}
     for part in filter(None, name.split("/")):
         words = part.split(":")
@@ -28,7 +28,7 @@ def _parsed(name):
 
 @export("DeviceSpec")
 class DeviceSpecV2:
-    """The parts of a device's name; None where a part is open."""
+    """The parts of a device name; None for a part that is not specified."""
 
     def __init__(self, job=None, replica=None, task=None, device_type=None, device_index=None):
         self._job = None if job is None else str(job)
@@ -40,35 +40,35 @@ class DeviceSpecV2:
     job = property(lambda self: self._job, doc="The name of the job.")
     replica = property(lambda self: self._replica, doc="The number of the replica.")
     task = property(lambda self: self._task, doc="The number of the task.")
-    device_type = property(lambda self: self._device_type, doc="The kind of device.")
-    device_index = property(lambda self: self._device_index, doc="Which device of its kind.")
+    device_type = property(lambda self: self._device_type, doc="The type of the device, such as GPU.")
+    device_index = property(lambda self: self._device_index, doc="The number of the device among those of its type.")
 
     def _parts(self):
         return {part: getattr(self, part) for part in _PARTS}
 
     @classmethod
     def from_string(cls, spec):
-        """The spec of a name."""
+        """Parses a device name into a new spec."""
         return cls(**_parsed(spec))
 
     def parse_from_string(self, spec):
-        """The spec of a name; nothing of this one is kept."""
+        """Parses a device name into a new spec, independent of this one."""
         return self.from_string(spec)
 
     def to_string(self):
-        """The name."""
+        """The device name."""
         text = "".join(f"/{part}:{getattr(self, part)}" for part in ("job", "replica", "task") if getattr(self, part) is not None)
         if self._device_type is not None:
             text += f"/device:{self._device_type}:{'*' if self._device_index is None else self._device_index}"
         return text
 
     def make_merged_spec(self, dev):
-        """This spec with the parts that another one has."""
+        """A copy of this spec in which the parts that `dev` specifies are replaced by those of `dev`."""
         return type(self)(**{part: mine if theirs is None else theirs
                              for (part, mine), theirs in zip(self._parts().items(), dev._parts().values())})
 
     def replace(self, **kwargs):
-        """This spec with other parts."""
+        """A copy of this spec with some parts replaced."""
         return type(self)(**{**self._parts(), **kwargs})
 
     def __eq__(self, other):
@@ -90,17 +90,17 @@ def _settable(part):
 
 @export("compat.v1.DeviceSpec")
 class DeviceSpecV1(DeviceSpecV2):
-    """A DeviceSpec that can be changed."""
+    """A DeviceSpec whose parts can be assigned."""
 
     job, replica, task, device_type, device_index = map(_settable, _PARTS)
 
     def parse_from_string(self, spec):
-        """Becomes the spec of a name; nothing of the present one is kept."""
+        """Replaces all parts of this spec by those of a device name."""
         self.__init__(**_parsed(spec))
         return self
 
     def merge_from(self, dev):
-        """Takes over the parts that another spec has."""
+        """Replaces the parts of this spec that `dev` specifies."""
         self.__init__(**self.make_merged_spec(dev)._parts())
 
 

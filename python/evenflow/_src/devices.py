@@ -1,7 +1,8 @@
-"""tf.device: where ops are wanted. A device that is not there stands for CPU:0; a graph remembers what was asked for.
+"""tf.device: on which device ops are placed. A device that does not exist is replaced by CPU:0, but a graph still records the
+name that the program gave.
 
-A graph numbers its nodes in the order they are made, so a scope is kept as a span of numbers, and an op's device is
-what the spans around its number say together.
+A graph numbers its nodes in the order in which they are added. So a scope is stored as a span of node numbers, and the
+device of an op follows from all spans that contain its number.
 """
 import contextlib
 import re
@@ -10,12 +11,12 @@ from . import _core
 from .config import check_device
 from .namespace import export
 
-_MANY = 64  # spans kept before those are looked for whose ops the graph has forgotten
+_MANY = 64  # above this number of spans, those are dropped whose ops have all been removed from the graph
 _PARTS = re.compile(r"(job|replica|task):([\w.-]+)|(?:device:)?([A-Za-z_]+)(?::(\d+|\*))?")
 
 
 def _fields(name):
-    """The parts of a device's name: {"job": "ps", "device": "CPU:0"}."""
+    """The parts of a device name, such as {"job": "ps", "device": "CPU:0"}."""
     found = {}
     for part in filter(None, name.split("/")):
         job = _PARTS.fullmatch(part)
@@ -31,7 +32,7 @@ def _text(fields):
 
 
 class _Asked:
-    """A function that names the device of each op; it is asked once for every op."""
+    """A user's function that returns the device of an op. It is called once for every op."""
 
     def __init__(self, graph, function):
         self.graph, self.function, self.answers = graph, function, {}
@@ -39,7 +40,7 @@ class _Asked:
     def device(self, node):
         found = self.answers.get(node)
         if found is None:
-            self.answers[node] = ""  # what the function sees if it asks for the op's device itself
+            self.answers[node] = ""  # the device of the op while the function itself runs
             found = self.function(self.graph._operation(node)) or ""
             found = self.answers[node] = found.to_string() if hasattr(found, "to_string") else found
         return found
@@ -52,7 +53,7 @@ class _Asked:
 
 @contextlib.contextmanager
 def scope(graph, wanted):
-    """Ops added to `graph` inside are wanted on the device `wanted`: a name, None, or a function of the op."""
+    """Places the ops that are added to `graph` inside on the device `wanted`: a name, None, or a function of the op."""
     if hasattr(wanted, "to_string"):
         wanted = wanted.to_string()
     elif hasattr(wanted, "name") and not callable(wanted):
@@ -76,14 +77,14 @@ def scope(graph, wanted):
 
 
 def of_node(graph, node):
-    """The device that op number `node` was asked for; "" if there is none."""
+    """The device name that the program gave for node number `node`; "" if it gave none."""
     fields = {}
     for first, last, wanted in graph.__dict__.get("_device_spans", ()):
         if node < first or (last is not None and node >= last):
             continue
         if isinstance(wanted, _Asked):
             wanted = wanted.device(node)
-            fields = {**_fields(wanted), **fields}  # a function speaks last: it fills in what is open
+            fields = {**_fields(wanted), **fields}  # a function only adds the parts that no name specifies
         else:
             fields = {} if wanted is None else {**fields, **_fields(wanted)}
     return _text(fields)
@@ -92,8 +93,8 @@ def of_node(graph, node):
 @export("device", "compat.v1.device")
 @contextlib.contextmanager
 def device(device_name):
-    """Asks for a device: ops inside run there, and so do the nodes of graphs that are built inside. An op that the device
-    has no kernel for runs on CPU:0, and so does everything that is wanted on a device that is not there."""
+    """Places the ops inside, and the nodes of graphs that are built inside, on a device. An op runs on CPU:0 instead if the
+    device has no kernel for it or does not exist."""
     graph = _core.current_graph()
     check_device(device_name, graph is None)
     with _wanted(device_name) if graph is None else scope(graph, device_name):
@@ -102,7 +103,7 @@ def device(device_name):
 
 @contextlib.contextmanager
 def _wanted(name):
-    """Tells the engine. A name without a device ("/job:localhost"), or a function of the op, changes nothing there."""
+    """Sets the device in the engine. A name without a device ("/job:localhost"), or a function of the op, sets nothing."""
     name = name.to_string() if hasattr(name, "to_string") else getattr(name, "name", name)
     number = 0
     if isinstance(name, str) and name:

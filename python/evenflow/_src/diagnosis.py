@@ -1,4 +1,5 @@
-"""`tf.experimental.doctor`. What examines a program is loaded when it is first used: most programs never do."""
+"""`tf.experimental.doctor`. The modules that examine a program are imported at the first use, as most programs never use
+them."""
 import importlib
 import os
 
@@ -39,6 +40,6 @@ class doctor:  # noqa: N801 - a context manager is called like a function
 
 
 def from_environment():
-    """EVENFLOW_DOCTOR=1 examines a program that knows nothing of it."""
+    """Examines the program until its exit if EVENFLOW_DOCTOR=1 is set, so that the program needs no change."""
     if os.environ.get("EVENFLOW_DOCTOR", "0") not in ("", "0"):
         _session().at_exit(lambda diagnosis: diagnosis.print())

@@ -1,18 +1,18 @@
-"""Type dispatch: what an op or a function does with an argument that is no tensor.
+"""Type dispatch: how an op or a function handles an argument that cannot be converted to a tensor.
 
-Every op and function first converts its arguments. Only where a conversion fails is anybody asked here: the ops, which are
+Every op and function first converts its arguments. Only if a conversion fails is this file used: the ops, which are
 C, call `answer`, and functions written in Python call `redirect` from an `except REFUSED` clause. So a call whose
-arguments all convert does no work for dispatch. In this order are asked:
+arguments all convert does no work for dispatch. The candidates are tried in this order:
 
 1. the functions registered by `tf.experimental.dispatch_for_api` and its elementwise forms (dispatch_for.py);
 2. `__tf_dispatch__(api, types, args, kwargs)` of an argument, which may return NotImplemented;
-3. the handlers of our own kinds, ragged and sparse tensors, registered by `handle`.
+3. the handlers for ragged and sparse tensors, registered by `handle`.
 """
 import inspect
 
 from . import _core
 
-REFUSED = (TypeError, ValueError)  # how a conversion fails
+REFUSED = (TypeError, ValueError)  # the exceptions that a failed conversion raises
 
 targets = {}  # public function -> [(matches(args by name), function)], in the order of registration
 _handlers = {}  # (name of an op, or function; class) -> function(api, args, kwargs)
@@ -20,12 +20,13 @@ _Op = type(_core.raw.Identity)
 
 
 def key_of(api):
-    """What handlers are found by: an op's name, whatever its public names are; else the function."""
+    """The key of `_handlers`: the name of an op, which may have several public names; else the function."""
     return api._op_name if type(api) is _Op else api
 
 
 def handle(kind, apis, handler):
-    """`handler(api, args, kwargs)` answers for `apis` (names of ops, or functions) if an argument is a `kind`."""
+    """Registers `handler(api, args, kwargs)` for calls of `apis` (names of ops, or functions) with an argument of the class
+    `kind`."""
     for api in apis:
         _handlers[api if isinstance(api, str) else key_of(api), kind] = handler
 
@@ -39,7 +40,7 @@ def parameters(api):
 
 
 def redirect(api, *args, **kwargs):
-    """In an `except REFUSED` clause: what somebody else makes of the call; without an answer the error goes on."""
+    """Called in an `except REFUSED` clause. Returns the result of a handler; if there is none, raises the error again."""
     result = answer(api, args, kwargs)
     if result is NotImplemented:
         raise  # noqa: PLE0704 - the error that is being handled
@@ -47,7 +48,7 @@ def redirect(api, *args, **kwargs):
 
 
 def answer(api, args, kwargs):
-    """The result of a call whose arguments do not convert; NotImplemented if nobody knows one."""
+    """The result of a call whose arguments do not convert; NotImplemented if no handler accepts them."""
     registered = targets.get(api)
     if registered:
         target = _match(api, registered, args, kwargs)
@@ -72,7 +73,7 @@ def answer(api, args, kwargs):
 
 
 def _parts(values):
-    """The arguments, and what lists and tuples among them hold."""
+    """Yields the arguments, and the elements of lists and tuples among them."""
     for value in values:
         if isinstance(value, (list, tuple)):
             yield from value
@@ -80,12 +81,12 @@ def _parts(values):
 
 
 def _is_private(api):
-    """Whether `api` is one of the ops that the package itself calls: the public function around it is asked."""
+    """Whether `api` is an op that the package itself calls. `__tf_dispatch__` gets the public function that calls it."""
     return type(api) is _Op and vars(_core.raw).get(api._op_name) is api
 
 
 def _match(api, registered, args, kwargs):
-    """The one registered function whose signature the arguments have, or None."""
+    """The one registered function whose signature matches the arguments, or None."""
     given = dict(zip(parameters(api), args), **kwargs)
     found = None
     for matches, target in registered:
@@ -99,7 +100,7 @@ def _match(api, registered, args, kwargs):
 
 
 def _in_order(api, args, kwargs):
-    """The arguments of a call, those given by name in their places if nothing before them is left out."""
+    """(args, kwargs) of a call, with keyword arguments made positional as far as no parameter before them is missing."""
     for word in parameters(api)[len(args):]:
         if word not in kwargs or word == "name":
             break

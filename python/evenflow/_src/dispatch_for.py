@@ -1,7 +1,8 @@
-"""tf.experimental.dispatch_for_api and its kin: functions of a user that answer for tf functions, by the types of arguments.
+"""tf.experimental.dispatch_for_api and its elementwise forms: a user's function overrides a tf function for arguments of
+certain types.
 
 A signature is a dict from parameters to annotations: classes, Union[...] and List[...]. It matches a call if every parameter
-in it does and at least one of them holds a composite value, so that no call with plain tensors is ever taken over.
+in it does and at least one of them holds a composite value, so a call with plain tensors is never overridden.
 """
 import ast
 import functools
@@ -18,7 +19,7 @@ from .ragged_value import RaggedTensorValue
 
 _Op = type(_core.raw.Identity)
 _DISPATCHABLE = (CompositeTensor, RaggedTensorValue)
-_elementwise = {}  # annotations and, for assertions, "assert" -> (handler, the functions registered for it)
+_elementwise = {}  # (annotations, and "assert" for assertions) -> (handler, the functions registered for it)
 
 
 # ---- what may be overridden ------------------------------------------------------------------------------------------
@@ -35,7 +36,7 @@ def _supports(api):
 
 
 def _asks(function):
-    """Whether a function asks for dispatch already when an argument does not convert."""
+    """Whether the code of a function already calls `redirect` when an argument does not convert."""
     names_used = inspect.unwrap(function).__code__.co_names
     return "redirect" in names_used or "__redirect" in names_used
 
@@ -69,7 +70,7 @@ def _guard(function):
 
 
 def _checker(annotation):
-    """A test of values: 0 for another type, 1 for the type, 2 if a composite value is part of it."""
+    """A function that checks a value: 0 if it has another type, 1 if it has the type, 2 if it also contains a composite."""
     kind = typing.get_origin(annotation)
     if kind in (typing.Union, types.UnionType):
         options = [_checker(a) for a in typing.get_args(annotation)]
@@ -112,7 +113,7 @@ def _matcher(parameters, signature):
 
 
 def _named(target, parameters):
-    """`target`, which may leave out the parameter `name`: then its ops are put into a scope of that name."""
+    """`target`, wrapped if it lacks the parameter `name`: the wrapper puts the ops into a name scope."""
     mine = inspect.signature(target)
     if "name" not in parameters or "name" in mine.parameters or any(
             p.kind is p.VAR_KEYWORD for p in mine.parameters.values()):
@@ -147,8 +148,8 @@ def _check_parameters(target, signature):
 
 @export("experimental.dispatch_for_api")
 def dispatch_for_api(api, *signatures):
-    """Decorates a function that answers for `api` where the arguments have the types of one of the signatures: dicts from
-    parameters to types, by default the annotations of the function itself."""
+    """Decorates a function that overrides `api` for calls whose arguments match one of the signatures. A signature is a dict
+    from parameters to types; the default is the annotations of the function itself."""
     if not _supports(api):
         raise ValueError(f"{api} does not support dispatch.")
     signature = inspect.signature(api)
@@ -176,7 +177,7 @@ def dispatch_for_api(api, *signatures):
 
 @export("experimental.unregister_dispatch_for")
 def unregister_dispatch_for(dispatch_target):
-    """Takes back what the decorator of a function has registered."""
+    """Removes what a `dispatch_for` decorator registered for this function."""
     gone = {dispatch_target}
     for key in [k for k, (handler, _) in _elementwise.items() if handler is dispatch_target]:
         gone.update(_elementwise.pop(key)[1])
@@ -192,7 +193,8 @@ def unregister_dispatch_for(dispatch_target):
 
 
 def _elementwise_target(api, handler, count):
-    """What answers for `api`: the handler is called with a function of the first `count` arguments and with these."""
+    """The function that overrides `api`. It calls the handler with a function of the first `count` arguments, and with these
+    arguments."""
     words = list(inspect.signature(api).parameters)
     plain = len(words) == count + 1 and words[-1] == "name"
 
@@ -217,7 +219,7 @@ def _register_elementwise(what, public_names, annotations, key):
             raise ValueError(f"A {what} dispatch handler ({_elementwise[key][0]}) has already been registered for {shown}.")
         made = []
         for api in dict.fromkeys(names()[name] for name in public_names if name in names()):
-            if not _supports(api):  # it calls another one of the list
+            if not _supports(api):  # such a function calls another one of the list
                 continue
             target = _elementwise_target(api, handler, len(annotations))
             dispatch_for_api(api, dict(enumerate(annotations)))(target)
@@ -230,17 +232,17 @@ def _register_elementwise(what, public_names, annotations, key):
 
 @export("experimental.dispatch_for_unary_elementwise_apis")
 def dispatch_for_unary_elementwise_apis(x_type):
-    """Decorates `handler(api, x)`, which answers for every function of one value that works element by element."""
+    """Decorates `handler(api, x)`, which overrides every elementwise function of one value for `x_type`."""
     return _register_elementwise("unary elementwise", elementwise.UNARY, (x_type,), (x_type,))
 
 
 @export("experimental.dispatch_for_binary_elementwise_apis")
 def dispatch_for_binary_elementwise_apis(x_type, y_type):
-    """Decorates `handler(api, x, y)`, which answers for every function of two values that works element by element."""
+    """Decorates `handler(api, x, y)`, which overrides every elementwise function of two values for these types."""
     return _register_elementwise("binary elementwise", elementwise.BINARY, (x_type, y_type), (x_type, y_type))
 
 
 @export("experimental.dispatch_for_binary_elementwise_assert_apis")
 def dispatch_for_binary_elementwise_assert_apis(x_type, y_type):
-    """Decorates `handler(assertion, x, y)`, which answers for every assertion that compares two values."""
+    """Decorates `handler(assertion, x, y)`, which overrides every assertion that compares two values of these types."""
     return _register_elementwise("binary elementwise assert", elementwise.ASSERTS, (x_type, y_type), (x_type, y_type, "assert"))

@@ -1,7 +1,7 @@
-"""tf.distribute on one machine: the default strategy and those with one replica.
+"""tf.distribute on one machine: the default strategy and the strategies with one replica.
 
-A thread is in the context of a replica, or, inside `strategy.scope()` and what replicas call together, in the one across all
-replicas. Programs that chose no strategy are in the context of their only replica.
+A thread is either in a replica context or, inside `strategy.scope()` and `merge_call`, in the cross-replica context. A
+program without a strategy is in the replica context of its only replica.
 """
 import contextlib
 import enum
@@ -15,7 +15,7 @@ from .namespace import export, offer
 
 @export("distribute.ReduceOp")
 class ReduceOp(enum.Enum):
-    """How values of several replicas become one."""
+    """How the values of several replicas are reduced."""
 
     SUM = "SUM"
     MEAN = "MEAN"
@@ -30,7 +30,7 @@ class DistributedValues:
 
 @export("types.experimental.distributed.PerReplica")
 class PerReplica(DistributedValues):
-    """One value for each replica; a replica that is given it as an argument gets its own."""
+    """One value for each replica. Passed as an argument of `run`, each replica gets its own value."""
 
     __module__ = "tensorflow.python.distribute.values"
 
@@ -61,13 +61,13 @@ class DistributedIterator:
 
 
 def _operation(op):
-    """A ReduceOp, also by name."""
+    """A ReduceOp from a ReduceOp or its name."""
     return op if isinstance(op, ReduceOp) else ReduceOp(str(op).upper())
 
 
 @export("distribute.StrategyExtended")
 class StrategyExtended:
-    """What libraries ask of a strategy; here with one replica."""
+    """The part of a strategy that libraries use; here with one replica."""
 
     __module__ = "tensorflow.python.distribute.distribute_lib"
 
@@ -76,7 +76,7 @@ class StrategyExtended:
 
     @contextlib.contextmanager
     def colocate_vars_with(self, colocate_with_variable):
-        """Variables made inside are where that one is."""
+        """Creates variables on the device of another one; with one device there is nothing to do."""
         yield
 
     def variable_created_in_scope(self, v):
@@ -84,21 +84,21 @@ class StrategyExtended:
         return True
 
     def update(self, var, fn, args=(), kwargs=None, group=True):
-        """Calls `fn(var, *args)` where the variable is."""
+        """Calls `fn(var, *args)` on the device of the variable."""
         result = fn(var, *args, **(kwargs or {}))
         return result if group else nest.map_structure(lambda r: r, result)
 
     def reduce_to(self, reduce_op, value, destinations, options=None):
-        """One replica's value is the result."""
+        """Returns the value, because there is one replica."""
         _operation(reduce_op)
         return value
 
     def batch_reduce_to(self, reduce_op, value_destination_pairs, options=None):
-        """As reduce_to, for several."""
+        """Calls reduce_to for each pair."""
         return [self.reduce_to(reduce_op, v, d) for v, d in value_destination_pairs]
 
     def call_for_each_replica(self, fn, args=(), kwargs=None):
-        """There is one, which gets its part of what differs between replicas."""
+        """Calls `fn` for the one replica. A PerReplica argument is replaced by the replica's value."""
         _need_cross_replica()
         args, kwargs = nest.map_structure(_own_part, (tuple(args), kwargs or {}))
         with _entered(self._strategy, ReplicaContext(self._strategy)):
@@ -109,7 +109,7 @@ class StrategyExtended:
         return _core.convert(v)
 
     def value_container(self, value):
-        """What holds a value: itself."""
+        """Returns the value itself: there is no container around it."""
         return value
 
     @property
@@ -130,10 +130,10 @@ class StrategyExtended:
 
 @export("distribute.Strategy")
 class Strategy:
-    """Where and how often a program runs; this one: once, here."""
+    """The base class of strategies: one replica, on this machine."""
 
     __module__ = "tensorflow.python.distribute.distribute_lib"
-    _dataset_class = None  # OneReplicaDataset, which dataset_distributed.py puts here
+    _dataset_class = None  # OneReplicaDataset; dataset_distributed.py sets it
 
     def __init__(self, extended=None):
         self._extended = StrategyExtended(self) if extended is None else extended
@@ -161,7 +161,7 @@ class Strategy:
         return self._extended.call_for_each_replica(fn, args, kwargs)
 
     def reduce(self, reduce_op, value, axis):
-        """The values of all replicas as one; along `axis` of each as well, if given."""
+        """Reduces the values of all replicas to one and, if `axis` is given, along that axis too."""
         _need_cross_replica()
         how = _operation(reduce_op)
         value = nest.map_structure(_own_part, value)
@@ -171,34 +171,34 @@ class Strategy:
         return nest.map_structure(lambda v: op(_core.convert(v), axis), value)
 
     def gather(self, value, axis):
-        """The values of all replicas, put together."""
+        """Concatenates the values of all replicas along `axis`: returns the value of the one replica."""
         return _own_part(value)
 
     def experimental_distribute_dataset(self, dataset, options=None):
-        """One replica gets the whole dataset."""
+        """Distributes a dataset: the one replica gets all of it."""
         return self._dataset_class(dataset)
 
     def distribute_datasets_from_function(self, dataset_fn, options=None):
-        """One replica gets what the function makes."""
+        """Distributes the dataset that `dataset_fn(InputContext)` returns: the one replica gets all of it."""
         return self._dataset_class(dataset_fn(InputContext()))
 
     def experimental_distribute_values_from_function(self, value_fn):
-        """The values that a function of the replica's ValueContext makes."""
+        """A PerReplica of the values that `value_fn(ValueContext)` returns for each replica."""
         return PerReplica([value_fn(ValueContext(0, self.num_replicas_in_sync))])
 
     @property
     def cluster_resolver(self):
-        """There is one machine, so nothing to find."""
+        """None: with one machine there is no cluster to resolve."""
         return None
 
     def experimental_local_results(self, value):
-        """A value of each replica of this process."""
+        """A tuple of the values of the replicas of this process."""
         return value.values if isinstance(value, PerReplica) else (value,)
 
 
 @export("distribute.InputContext")
 class InputContext:
-    """What a function that makes a dataset is told of its part."""
+    """The argument of a function that makes a dataset: which of how many input pipelines it is for."""
 
     def __init__(self, num_input_pipelines=1, input_pipeline_id=0, num_replicas_in_sync=1):
         self.num_input_pipelines = num_input_pipelines
@@ -206,7 +206,7 @@ class InputContext:
         self.num_replicas_in_sync = num_replicas_in_sync
 
     def get_per_replica_batch_size(self, global_batch_size):
-        """The batch of one replica; ValueError if it does not come out even."""
+        """The batch size of one replica. Raises ValueError if the global size is not divisible by the number of replicas."""
         if global_batch_size % self.num_replicas_in_sync != 0:
             raise ValueError(f"The `global_batch_size` {global_batch_size!r} is not divisible by `num_replicas_in_sync` "
                              f"{self.num_replicas_in_sync!r}")
@@ -215,7 +215,7 @@ class InputContext:
 
 @export("distribute.experimental.ValueContext")
 class ValueContext:
-    """What a function that makes a value for a replica is told."""
+    """The argument of a function that makes a value for a replica: which of how many replicas it is."""
 
     def __init__(self, replica_id_in_sync_group=0, num_replicas_in_sync=1):
         self.replica_id_in_sync_group = replica_id_in_sync_group
@@ -233,7 +233,7 @@ def _need_cross_replica():
 
 @export("distribute.InputOptions")
 class InputOptions(typing.NamedTuple):
-    """How the datasets of replicas are read; on one machine there is nothing to choose."""
+    """Options for reading the datasets of replicas; on one machine they have no effect."""
 
     experimental_fetch_to_device: typing.Optional[bool] = None
     experimental_replication_mode: int = 0
@@ -243,7 +243,7 @@ class InputOptions(typing.NamedTuple):
 
 @export("distribute.RunOptions")
 class RunOptions(typing.NamedTuple):
-    """How a step is run; on one machine there is nothing to choose."""
+    """Options for running a step; on one machine they have no effect."""
 
     experimental_enable_dynamic_batch_size: bool = True
     experimental_bucketizing_dynamic_shape: bool = False
@@ -252,7 +252,7 @@ class RunOptions(typing.NamedTuple):
 
 @export("distribute.CrossDeviceOps")
 class CrossDeviceOps:
-    """How values of several devices are reduced; with one device nothing is."""
+    """The base class of algorithms that reduce values of several devices; with one device they are not used."""
 
 
 @export("distribute.ReductionToOneDevice")
@@ -279,7 +279,7 @@ class HierarchicalCopyAllReduce(NcclAllReduce):
 
 
 class _DefaultDistributionStrategy(Strategy):
-    """The strategy of programs that chose none: no wrapper around what it is given."""
+    """The strategy of programs that chose none. It does not wrap datasets."""
 
     def run(self, fn, args=(), kwargs=None, options=None):
         return fn(*args, **(kwargs or {}))
@@ -299,7 +299,7 @@ class _DefaultDistributionStrategy(Strategy):
 
 @export("distribute.ReplicaContext")
 class ReplicaContext:
-    """A replica, as seen from inside."""
+    """The replica in which code runs."""
 
     __module__ = "tensorflow.python.distribute.distribute_lib"
 
@@ -320,12 +320,12 @@ class ReplicaContext:
         return self._id
 
     def all_reduce(self, reduce_op, value, options=None):
-        """The same values, reduced over all replicas: there is one."""
+        """Returns the values reduced over all replicas: the same values, as there is one replica."""
         _operation(reduce_op)
         return value
 
     def all_gather(self, value, axis, options=None):
-        """The values of all replicas along `axis`: there is one."""
+        """Returns the values of all replicas concatenated along `axis`: the same value, as there is one replica."""
         return value
 
     def merge_call(self, merge_fn, args=(), kwargs=None):
@@ -341,7 +341,8 @@ class ReplicaContext:
 
 
 class _Scopes(threading.local):
-    """What this thread has entered, innermost last: strategies, each with its replica or None for all replicas."""
+    """The stack of (strategy, replica) that this thread has entered; the innermost is last. The replica is None in the
+    cross-replica context."""
 
     def __init__(self):
         self.entered = []
@@ -375,25 +376,25 @@ def has_strategy():
 
 @export("distribute.get_replica_context")
 def get_replica_context():
-    """The replica this runs in; None: this runs for all replicas at once."""
+    """The current replica; None in the cross-replica context."""
     return _scopes.entered[-1][1] if _scopes.entered else _only_replica
 
 
 @export("distribute.in_cross_replica_context")
 def in_cross_replica_context():
-    """Whether this runs for all replicas at once."""
+    """Whether the thread is in the cross-replica context."""
     return bool(_scopes.entered) and _scopes.entered[-1][1] is None
 
 
 @export("distribute.experimental_set_strategy")
 def experimental_set_strategy(strategy):
-    """Makes a strategy current without a `with`; None ends it."""
+    """Makes a strategy current without a `with` statement; None restores the default."""
     _scopes.entered = [] if strategy is None else [(strategy, None)]
 
 
 @export("distribute.OneDeviceStrategy")
 class OneDeviceStrategy(Strategy):
-    """Everything on one device."""
+    """Runs everything on one device."""
 
     def __init__(self, device):
         check_device(device)
@@ -401,7 +402,7 @@ class OneDeviceStrategy(Strategy):
 
 
 def _whole_name(device):
-    """A device's name with job, replica and task: two names of one device are then equal."""
+    """A device name completed with job, replica and task, so that two names of one device are equal."""
     check_device(device)
     kind, _, number = str(getattr(device, "name", device)).split("/")[-1].upper().replace("DEVICE:", "").partition(":")
     return f"/job:localhost/replica:0/task:0/device:{kind}:{int(number or 0)}"
@@ -409,7 +410,7 @@ def _whole_name(device):
 
 @export("distribute.MirroredStrategy")
 class MirroredStrategy(Strategy):
-    """The same step on several devices of this machine, each with a part of the batch; here on one device, the CPU."""
+    """Runs a step on several devices of this machine, each with a part of the batch. Here there is one device, the CPU."""
 
     __module__ = "tensorflow.python.distribute.mirrored_strategy"
 
@@ -449,5 +450,5 @@ def maybe_merge_call(fn, strategy, *args, **kwargs):
 
 @export("__internal__.distribute.strategy_supports_no_merge_call")
 def strategy_supports_no_merge_call():
-    """Whether updates need no merging first: with one replica they do not."""
+    """Whether variables can be updated without `merge_call`: always true, as there is one replica."""
     return True

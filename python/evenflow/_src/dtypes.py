@@ -1,9 +1,9 @@
 """Element types: `tf.float32` and its siblings.
 
-Each type is one object made here and never again, so identity is equality between them. The numbers
-are those of TensorFlow's DataType enum; a reference type (v1's `float32_ref`) is its base plus 100.
-Everything a type can be asked is in one table below, except its numpy counterpart for the types
-numpy does not know: those come from `ml_dtypes`, which also tells numpy their names ("bfloat16").
+Each type is a single object, which this file makes, so two types are equal if they are the same object. The numbers are
+those of TensorFlow's DataType enum; a reference type (`float32_ref` of TensorFlow 1) has the number of its base plus 100.
+The table below has all properties of a type. The numpy counterparts of types that numpy lacks come from `ml_dtypes`,
+which also registers their names ("bfloat16") with numpy.
 """
 import ml_dtypes
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 _REF = 100
 
 # name: enum, bytes, kind. Kinds: f floating, i signed, u unsigned, c complex, b bool, q quantized,
-# o no numbers at all; a capital stands for the narrow types that only `ml_dtypes` knows.
+# o not numeric; a capital letter marks the types that only `ml_dtypes` has.
 _TABLE = {
     "float32": (1, 4, "f"),
     "float64": (2, 8, "f"),
@@ -67,7 +67,7 @@ class DType:
         if known is not None:
             return known
         if not -(2**63) <= type_enum < 2**63:
-            raise OverflowError(f"{type_enum} is far from the number of any type")
+            raise OverflowError(f"{type_enum} does not fit into 64 bits, so it is the number of no dtype")
         base = _NAME_OF.get(type_enum % _REF if type_enum > _REF else type_enum)
         if base is None:
             raise TypeError(f"Could not convert enum {type_enum!r} to a TensorFlow DType.")
@@ -156,17 +156,17 @@ class DType:
 
     @property
     def min(self):
-        """The smallest finite value; TypeError if the type has none."""
+        """The smallest finite value. Raises TypeError if the type has none."""
         return _extreme(self, "min", "minimum")
 
     @property
     def max(self):
-        """The largest finite value; TypeError if the type has none."""
+        """The largest finite value. Raises TypeError if the type has none."""
         return _extreme(self, "max", "maximum")
 
     @property
     def limits(self, clip_negative=True):
-        """The range a pixel of this type spans: (0, 1) for floats, (0, max) for integers."""
+        """The range of the values of a pixel: (0, 1) for floats, (0, max) for integers."""
         kind = self._kind
         if kind == "f" and self.size > 2:
             return (0, 1)
@@ -179,7 +179,7 @@ class DType:
         raise ValueError(f"{self} does not have defined limits.")
 
     def is_compatible_with(self, other):
-        """Whether a tensor of type `other` may be used where this type is asked for."""
+        """Whether a tensor of type `other` may be used where this type is required."""
         other = as_dtype(other)
         return self._enum in (other._enum, other.base_dtype._enum)
 
@@ -278,14 +278,14 @@ PUBLIC = (
     "bfloat16 bool complex64 complex128 double float16 float32 float64 half int8 int16 int32 int64 "
     "qint8 qint16 qint32 quint8 quint16 resource string uint8 uint16 uint32 uint64 variant"
 ).split()
-TYPES = dict(_by_enum)  # enum -> DType, as the extension wants it
+TYPES = dict(_by_enum)  # enum -> DType, for the C extension
 
 _words = {d.name: d for d in _by_enum.values()}
 _words.update({"half": float16, "double": float64, "float": float32})
 for _alias in ("half", "double", "float"):
     _words[_alias + "_ref"] = _words[_alias]._as_ref
 
-# What as_dtype has met and understood: numpy types and dtypes, Python's own types.
+# Numpy types, numpy dtypes and Python types -> DType, for as_dtype.
 _found = {float: float32, type(True): bool, object: string, np.object_: string, np.str_: string}
 _found[np.bytes_] = string
 for _name, (_enum, _, _kind) in _TABLE.items():
@@ -316,7 +316,7 @@ def _from_numpy(dtype):
 def as_dtype(type_value):
     """Turns a DType, name, numpy type, Python type or enum number into the DType it means.
 
-    Raises TypeError for anything else; `int` is among that, because it could mean two types.
+    Raises TypeError for anything else, also for `int`, which could mean int32 or int64.
     """
     if type(type_value) is DType:
         return type_value
@@ -339,7 +339,7 @@ def as_dtype(type_value):
 
 
 def _guess(value):
-    """What remains: dtypes numpy knows by other means, and things that have a dtype."""
+    """The DType of a value that is not in the tables: other numpy dtypes and types, and objects with a `dtype`."""
     if isinstance(value, np.dtype):
         return _from_numpy(value)
     if isinstance(value, type):

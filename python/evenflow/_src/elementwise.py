@@ -1,6 +1,6 @@
-"""The functions that work element by element, by their public names: what the elementwise dispatch decorators cover.
+"""The public names of the elementwise functions, which the elementwise dispatch decorators override.
 
-A function belongs here if its result for a composite value is that value with each of its elements replaced.
+A function belongs here if its result for a composite value is the same value with each element replaced.
 """
 UNARY = """
 bitwise.invert cast clip_by_value debugging.check_numerics dtypes.saturate_cast

@@ -1,7 +1,7 @@
 """Exceptions: one class for each status code, as TensorFlow names them.
 
-The engine reports a code and a sentence; `from_status` makes the exception of it. The classes keep
-TensorFlow's constructor, because programs (and Keras) build such exceptions themselves.
+The engine reports a status code and a message; `from_status` makes an exception from them. The classes keep
+the constructor of TensorFlow's classes, because programs (and Keras) raise such exceptions themselves.
 """
 
 OK = 0
@@ -21,7 +21,7 @@ INTERNAL = 13
 UNAVAILABLE = 14
 DATA_LOSS = 15
 UNAUTHENTICATED = 16
-_OUT_OF_SCOPE, _OTHER_GRAPH = 64, 65  # of the engine alone
+_OUT_OF_SCOPE, _OTHER_GRAPH = 64, 65  # codes that only the engine has
 
 _MODULE = "tensorflow.python.framework.errors_impl"
 
@@ -31,13 +31,13 @@ class OperatorNotAllowedInGraphError(TypeError):
 
 
 class InaccessibleTensorError(ValueError):
-    """A tensor of one function's body was used in another, where it has no value."""
+    """A tensor of one function graph was used in another graph, where it has no value."""
 
 
 class OpError(Exception):
     """Something went wrong while an op ran.
 
-    `node_def` and `op` describe the op if it stood in a graph, `message` says what happened,
+    `node_def` and `op` describe the op if it was part of a graph, `message` says what happened,
     `error_code` is one of the constants of this module. A dict as last argument is kept as
     `experimental_payloads`.
     """
@@ -73,7 +73,7 @@ class OpError(Exception):
 
     @property
     def experimental_payloads(self):
-        """Extra facts the runtime attached: a dict."""
+        """A dict of further information that the runtime attached."""
         return self._experimental_payloads
 
     def __reduce__(self):
@@ -92,7 +92,7 @@ class OpError(Exception):
 
 
 def _remake(code, *parts):
-    """For pickles: the class is found by its code, because its module is TensorFlow's."""
+    """Used by unpickling: finds the class by its code, because its `__module__` is a module of TensorFlow."""
     return OpError(*parts) if code is None else _class_of[code](*parts)
 
 
@@ -114,43 +114,44 @@ def _define(name, code, doc):
     return cls
 
 
-CancelledError = _define("CancelledError", CANCELLED, "The work was called off.")
-UnknownError = _define("UnknownError", UNKNOWN, "Something failed that has no code of its own.")
+CancelledError = _define("CancelledError", CANCELLED, "The operation was cancelled.")
+UnknownError = _define("UnknownError", UNKNOWN, "An error that has no other code.")
 InvalidArgumentError = _define(
-    "InvalidArgumentError", INVALID_ARGUMENT, "An op was given a value it cannot work with."
+    "InvalidArgumentError", INVALID_ARGUMENT, "An op got an invalid argument."
 )
 DeadlineExceededError = _define(
-    "DeadlineExceededError", DEADLINE_EXCEEDED, "The work did not finish in time."
+    "DeadlineExceededError", DEADLINE_EXCEEDED, "The operation did not finish before its deadline."
 )
 NotFoundError = _define("NotFoundError", NOT_FOUND, "A file, variable or name does not exist.")
 AlreadyExistsError = _define(
-    "AlreadyExistsError", ALREADY_EXISTS, "Something to be made is there already."
+    "AlreadyExistsError", ALREADY_EXISTS, "A file or object that was to be created exists already."
 )
 PermissionDeniedError = _define(
-    "PermissionDeniedError", PERMISSION_DENIED, "The system does not allow it."
+    "PermissionDeniedError", PERMISSION_DENIED, "The operating system denied permission."
 )
 ResourceExhaustedError = _define(
     "ResourceExhaustedError", RESOURCE_EXHAUSTED, "Memory or another resource ran out."
 )
 FailedPreconditionError = _define(
-    "FailedPreconditionError", FAILED_PRECONDITION, "The state does not allow it, at least not yet."
+    "FailedPreconditionError", FAILED_PRECONDITION, "The state of the system does not allow the operation."
 )
-AbortedError = _define("AbortedError", ABORTED, "Given up because of something else going on.")
-OutOfRangeError = _define("OutOfRangeError", OUT_OF_RANGE, "Beyond the end: of data, of a range.")
-UnimplementedError = _define("UnimplementedError", UNIMPLEMENTED, "Not available for such values.")
-InternalError = _define("InternalError", INTERNAL, "The engine broke a promise of its own.")
-UnavailableError = _define("UnavailableError", UNAVAILABLE, "A service cannot be reached now.")
+AbortedError = _define("AbortedError", ABORTED, "The operation was aborted because of a conflict with another one.")
+OutOfRangeError = _define("OutOfRangeError", OUT_OF_RANGE, "The end of the data or of a valid range was passed.")
+UnimplementedError = _define("UnimplementedError", UNIMPLEMENTED, "The operation is not implemented for these values.")
+InternalError = _define("InternalError", INTERNAL, "An invariant of the engine does not hold.")
+UnavailableError = _define("UnavailableError", UNAVAILABLE, "A service is currently not available.")
 DataLossError = _define("DataLossError", DATA_LOSS, "Stored data is damaged or incomplete.")
-UnauthenticatedError = _define("UnauthenticatedError", UNAUTHENTICATED, "Who asks is not known.")
+UnauthenticatedError = _define("UnauthenticatedError", UNAUTHENTICATED, "The request has no valid credentials.")
 
 class InvalidGraphError(InvalidArgumentError, ValueError):
     """An invalid argument found while a graph is being built.
 
-    TensorFlow raises ValueError for what its shape functions find and InvalidArgumentError for what
-    only running finds. Here shape inference finds nearly everything while the graph is being built, so programs may catch either.
+    TensorFlow raises ValueError for errors that its shape functions find and InvalidArgumentError for errors that are
+    found when the graph runs. Here shape inference finds nearly all of them while the graph is being built, so this
+    class derives from both and programs may catch either.
     """
 
-    def __init__(self, *args):  # (message, op name), or as all others: (node_def, op, message, ...)
+    def __init__(self, *args):  # (message, op name), or as for the other classes: (node_def, op, message, ...)
         if len(args) < 3:
             args = (None, None, args[0])
         InvalidArgumentError.__init__(self, *args)
@@ -170,17 +171,17 @@ PUBLIC_V1 = ("error_code_from_exception_type", "exception_type_from_error_code")
 
 
 def exception_type_from_error_code(error_code):
-    """The class for a code; KeyError if there is none."""
+    """The exception class of a status code. Raises KeyError if there is none."""
     return _class_of[error_code]
 
 
 def error_code_from_exception_type(cls):
-    """The code of a class; UnknownError's if the class is not one of ours."""
+    """The status code of an exception class; UNKNOWN for any other class."""
     return _code_of.get(cls, UNKNOWN)
 
 
 def _out_of_scope(code, message):
-    """The exception for a tensor used where it has no meaning; None for any other code."""
+    """The exception for a tensor that is used outside of its graph; None for any other code."""
     if code == _OUT_OF_SCOPE:
         return TypeError(message)
     if code != _OTHER_GRAPH:
@@ -195,7 +196,7 @@ def graph_error(message, op_name=None):
 
 
 def from_status(code, message, op_name=None):
-    """The exception for a status of the engine; `op_name` is added as TensorFlow does."""
+    """The exception for a status of the engine. The message ends with `[Op:op_name]`, as in TensorFlow."""
     found = _out_of_scope(code, message)
     if found is not None:
         return found
@@ -208,5 +209,5 @@ def from_status(code, message, op_name=None):
 
 
 def raise_status(code, message, op_name=None):
-    """Raises what `from_status` makes."""
+    """Raises the exception that `from_status` returns."""
     raise from_status(code, message, op_name)

@@ -1,8 +1,8 @@
-"""Messages of event files - tf.compat.v1.Event, Summary, GraphDef and what they hold: protobuf's own messages, made from this
-description of them.
+"""The protobuf messages of event files: tf.compat.v1.Event, Summary, GraphDef and the messages they contain. The package
+protobuf builds the classes from the description in this file.
 
-As in example_messages.py, the package protobuf is imported when the first of them is used, and keeps them in a pool of their
-own. Tensors and graphs are described as far as event files need them.
+As in example_messages.py, protobuf is imported when the first message is used, and the messages are in a descriptor pool of
+their own. Messages of tensors and graphs have only the fields that event files need.
 """
 import functools
 
@@ -214,7 +214,7 @@ def _describe():
     file = descriptor_pb2.FileDescriptorProto(name="evenflow/event.proto", package=_PACKAGE, syntax="proto3")
     made = {}
     described = _parse()
-    for full in sorted(described, key=lambda n: n.count(".")):  # what holds others comes first
+    for full in sorted(described, key=lambda n: n.count(".")):  # outer messages before nested ones
         outer, _, name = full.rpartition(".")
         message = made[full] = (made[outer].nested_type if outer else file.message_type).add(name=name)
         if full in _ONEOF:
@@ -243,7 +243,7 @@ def _classes():
 
 
 def message(name):
-    """The message class of that name; AttributeError if there is none."""
+    """The message class `name`. Raises AttributeError if there is none."""
     if name not in PUBLIC:
         raise AttributeError(name)
     return _classes()[name]

@@ -1,7 +1,7 @@
-"""tf.train.Example and its kin: protobuf's own messages, made from this description of them.
+"""tf.train.Example and related protobuf messages. The package protobuf builds the classes from the description in this file.
 
-The package protobuf is imported when the first of them is used, and keeps them in a pool of their own, so that they never
-meet those of another package in the process.
+Protobuf is imported when the first message is used. The messages are in a descriptor pool of their own, so that they do not
+conflict with messages of the same name that another package in the process registers.
 """
 import functools
 
@@ -12,7 +12,7 @@ _NEEDS = "tf.train.Example", "protobuf"
 
 _PACKAGE = "tensorflow"
 _LISTS = {"BytesList": ("TYPE_BYTES", False), "FloatList": ("TYPE_FLOAT", True), "Int64List": ("TYPE_INT64", True)}
-_MESSAGES = {  # message -> fields: (name, number, message type, how)
+_MESSAGES = {  # message -> fields: (name, number, message type, "map", "repeated", "kind" for the oneof, or "")
     "Feature": (("bytes_list", 1, "BytesList", "kind"), ("float_list", 2, "FloatList", "kind"),
                 ("int64_list", 3, "Int64List", "kind")),
     "Features": (("feature", 1, "Feature", "map"),),
@@ -25,7 +25,7 @@ NAMES = (*_LISTS, *_MESSAGES)
 
 
 def _add_map(message, field, name, of):
-    """A map is a repeated message of key and value."""
+    """Makes `field` a map, which protobuf describes as a repeated message of key and value."""
     entry = message.nested_type.add(name="".join(w.title() for w in name.split("_")) + "Entry")
     entry.options.map_entry = True
     entry.field.add(name="key", number=1, label=1, type=9)
@@ -71,7 +71,7 @@ def _classes():
 
 
 def message(name):
-    """The message class of that name; AttributeError if there is none."""
+    """The message class `name`. Raises AttributeError if there is none."""
     if name not in NAMES:
         raise AttributeError(name)
     return _classes()[name]

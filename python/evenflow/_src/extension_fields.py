@@ -1,4 +1,4 @@
-"""The fields of extension types: which annotations are allowed, and how values become what an annotation says."""
+"""The fields of extension types: which annotations are allowed, and how values are converted to them."""
 import collections.abc
 import types
 import typing
@@ -19,12 +19,12 @@ _SCALARS = (int, float, str, bytes, bool, type(None))
 
 
 def is_reserved(name):
-    """Whether no field may be called that."""
+    """Whether `name` is reserved, so that no field may have it."""
     return name in _RESERVED or (name.startswith("__") and name.endswith("__")) or name.startswith("_tf_extension_type")
 
 
 class ImmutableDict(collections.abc.Mapping):
-    """A mapping that stays as it was made: the value of a field annotated as Mapping."""
+    """An immutable mapping: the value of a field that is annotated as Mapping."""
 
     def __init__(self, *args, **kwargs):
         self._items = dict(*args, **kwargs)
@@ -52,7 +52,7 @@ class ImmutableDict(collections.abc.Mapping):
 
 
 class Field(typing.NamedTuple):
-    """One field: its annotation, and MISSING or a default that is converted already."""
+    """One field: its annotation, and its converted default or MISSING."""
 
     name: str
     kind: object
@@ -60,7 +60,7 @@ class Field(typing.NamedTuple):
 
 
 def make_field(name, kind, default):
-    """A field of an annotation; TypeError if that, or the default, is not possible."""
+    """A Field. Raises TypeError if the annotation is not supported or the default does not fit it."""
     try:
         _check_kind(kind, allow_names=True)
     except TypeError as e:
@@ -71,12 +71,12 @@ def make_field(name, kind, default):
 
 
 def _has_names(kind):
-    """Whether classes in an annotation are only named yet, because they did not exist when it was written."""
+    """Whether an annotation contains a forward reference: the name of a class as a string."""
     return isinstance(kind, (str, typing.ForwardRef)) or any(_has_names(k) for k in typing.get_args(kind))
 
 
 def _check_kind(kind, allow_names=False):
-    """TypeError unless fields may be annotated by `kind`."""
+    """Raises TypeError unless `kind` is a supported annotation."""
     if isinstance(kind, (str, typing.ForwardRef)):
         if not allow_names:
             raise TypeError(f"Unresolved forward reference {kind!r}")
@@ -100,7 +100,7 @@ def _check_kind(kind, allow_names=False):
 
 
 def convert_all(fields, values, spec):
-    """The values of all fields in their order, as the annotations say; `spec`: with specs in place of tensors."""
+    """{name: value converted to its annotation} of all fields, in order. With `spec`, specs take the place of tensors."""
     extra = set(values) - {f.name for f in fields}
     if extra:
         raise ValueError(f"Got unexpected fields: {extra}")
@@ -111,8 +111,8 @@ def convert_all(fields, values, spec):
 
 
 def converted(value, kind, path, spec):
-    """`value` as an annotation says. `spec`: False for a value, True for a spec, None for a default, whose tensors are
-    converted when they are used. TypeError, which tells the path to it, if it is something else."""
+    """Converts `value` to the annotation `kind`. `spec` is False for a value, True for a spec, and None for a default, whose
+    tensors are converted when it is used. Raises TypeError, which names `path`, if the value does not fit."""
     if isinstance(kind, type) and typing.get_origin(kind) is None and issubclass(kind, (_core.Tensor, CompositeTensor)):
         return _converted_tensor(value, kind, path, spec)
     if kind is TensorShape or kind is dtypes.DType:
@@ -187,7 +187,7 @@ def _converted_union(value, kind, path, spec):
 
 
 def map_leaves(function, value):
-    """`value` with `function` of everything in it that is no tuple and no mapping."""
+    """`value` with `function` applied to its leaves: everything in it that is neither a tuple nor a mapping."""
     if isinstance(value, tuple):
         return tuple([map_leaves(function, v) for v in value])
     if isinstance(value, collections.abc.Mapping):
@@ -196,7 +196,7 @@ def map_leaves(function, value):
 
 
 def leaves(value):
-    """Everything in `value` that is no tuple and no mapping, mappings in the order of their keys."""
+    """Yields the leaves of `value`; those of a mapping in the order of its keys."""
     if isinstance(value, tuple):
         for v in value:
             yield from leaves(v)
@@ -208,7 +208,7 @@ def leaves(value):
 
 
 def replace_leaves(value, parts):
-    """`value` with its leaves, in the order of `leaves`, taken from an iterator."""
+    """`value` with its leaves, in the order of `leaves`, replaced by those of the iterator `parts`."""
     if isinstance(value, tuple):
         return tuple([replace_leaves(v, parts) for v in value])
     if isinstance(value, collections.abc.Mapping):

@@ -1,7 +1,7 @@
-"""tf.experimental.ExtensionType: classes of a user whose fields hold tensors, usable wherever a tensor structure is.
+"""tf.experimental.ExtensionType: a user's classes whose fields hold tensors, usable wherever a structure of tensors is.
 
-The annotations of a class are its fields. An instance is immutable; its `Spec`, a class made with it, has the same fields
-with specs in place of tensors, and takes instances apart and puts them together as for every composite tensor.
+The annotations of a class are its fields. An instance is immutable. The nested class `Spec`, which is generated, has the
+same fields with specs in place of tensors; it flattens instances and rebuilds them, as every composite tensor's spec does.
 """
 import functools
 import inspect
@@ -19,11 +19,11 @@ raw = _core.raw
 _TENSORS = (_core.Tensor, CompositeTensor)
 _MAKING = "_tf_extension_type_in_constructor"
 _CACHED = "_tf_extension_type_cached_type_spec"
-_KERAS = ("_keras_mask", "_keras_shape", "_keras_history")  # what Keras writes on every tensor
+_KERAS = ("_keras_mask", "_keras_shape", "_keras_history")  # attributes that Keras sets on every tensor
 
 
 def _bare(cls, values):
-    """An object of a class with its fields set, made without its constructor."""
+    """An instance of `cls` with its fields set, made without calling its constructor."""
     made = cls.__new__(cls)
     made.__dict__.update(values)
     return made
@@ -35,7 +35,7 @@ def _fields(cls):
         return cls._tf_extension_type_cached_fields
     try:
         hints, whole = typing.get_type_hints(cls), True
-    except (NameError, AttributeError):  # classes that do not exist yet
+    except (NameError, AttributeError):  # a forward reference to a class that does not exist yet
         hints, whole = {}, False
         for base in reversed(cls.__mro__):
             hints.update(base.__dict__.get("__annotations__", {}))
@@ -47,7 +47,7 @@ def _fields(cls):
 
 
 class _Fixed:
-    """Attributes that only a constructor may set."""
+    """A base class whose attributes only a constructor may set."""
 
     def __setattr__(self, name, value):
         if name in _KERAS or (_MAKING in self.__dict__ and any(f.name == name for f in self._tf_extension_type_fields())):
@@ -66,11 +66,11 @@ class _Fixed:
         return f"Cannot mutate attribute `{name}` outside the custom constructor of {kind}."
 
     def __validate__(self):
-        """Called after construction; a subclass raises here if its fields do not go together."""
+        """Called after construction. A subclass overrides it to raise an error if its fields are inconsistent."""
 
 
 def _finish(self, values):
-    """Sets the fields of an object from what its constructor was given."""
+    """Converts and sets the fields of an object, then validates it."""
     made = convert_all(self._tf_extension_type_fields(), values, isinstance(self, TypeSpec))
     self.__dict__.clear()
     self.__dict__.update(made)
@@ -78,7 +78,7 @@ def _finish(self, values):
 
 
 def _constructor(cls, fields, of_spec):
-    """__init__ with the fields as parameters; those behind one with a default go by name."""
+    """An __init__ with the fields as parameters. A field without default after one with a default is keyword-only."""
     parameters, optional = [], False
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
     for f in fields:
@@ -101,11 +101,11 @@ def _constructor(cls, fields, of_spec):
 
 
 def _around(init):
-    """A constructor of the user's: the fields are what it has assigned."""
+    """Wraps a user's constructor: the attributes that it has assigned become the fields."""
 
     @functools.wraps(init)
     def __init__(self, *args, **kwargs):  # noqa: N807
-        outer = _MAKING in self.__dict__  # called by that of a subclass
+        outer = _MAKING in self.__dict__  # the constructor of a subclass called this one
         self.__dict__[_MAKING] = True
         init(self, *args, **kwargs)
         if not outer:
@@ -119,7 +119,7 @@ def _around(init):
 
 
 class _Meta(type):
-    """Makes fields of the annotations of a class, a constructor and a Spec of the fields."""
+    """Generates the constructor and the Spec of a class from its annotations, which are its fields."""
 
     def __init__(cls, name, bases, namespace):
         if not namespace.get("_tf_extension_type_do_not_transform_this_class", False):
@@ -151,7 +151,7 @@ _FROM_OURSELVES = ("_tf_extension_type_do_not_transform_this_class", "_tf_extens
 
 
 def _add_spec(cls):
-    """The class of the specs of an extension type; a nested class Spec of the user's adds to it."""
+    """Generates the Spec of an extension type. The members of a nested class Spec that the user wrote are added to it."""
     base = BatchableExtensionTypeSpec if issubclass(cls, BatchableExtensionType) else ExtensionTypeSpec
     user = cls.__dict__.get("Spec")
     names = {} if user is None else {k: v for k, v in vars(user).items() if k not in ("__dict__", "__weakref__")}
@@ -163,7 +163,7 @@ def _add_spec(cls):
     own = spec.__dict__.get("__init__")
     spec.__init__ = _around(own) if own is not None else _constructor(spec, _fields(cls), True)
     cls.Spec = spec
-    if "__name__" in cls.__dict__:  # a name for files
+    if "__name__" in cls.__dict__:  # the class has a registered name, by which files refer to it
         spec_registry.register(cls.__dict__["__name__"] + ".Spec")(spec)
 
 
@@ -222,14 +222,14 @@ class ExtensionTypeSpec(_Fixed, TypeSpec):
 
 
 def _plain(value):
-    """`value` with immutable mappings as dicts."""
+    """`value` with its ImmutableDicts replaced by dicts."""
     if isinstance(value, tuple):
         return tuple([_plain(v) for v in value])
     return {k: _plain(v) for k, v in value.items()} if isinstance(value, ImmutableDict) else value
 
 
 def _frozen(value):
-    """`value` with dicts as immutable mappings."""
+    """`value` with its dicts replaced by ImmutableDicts."""
     if isinstance(value, tuple):
         return tuple([_frozen(v) for v in value])
     return ImmutableDict((k, _frozen(v)) for k, v in value.items()) if isinstance(value, dict) else value
@@ -241,8 +241,8 @@ def _remake_spec(value_type, serialization):
 
 @export("experimental.ExtensionType")
 class ExtensionType(_Fixed, CompositeTensor, metaclass=_Meta):
-    """The base of classes whose annotated fields hold tensors, other composite tensors, and what describes them: numbers,
-    strings, shapes, dtypes, tuples, mappings and unions of these."""
+    """The base class of extension types. Annotated fields hold tensors, composite tensors, numbers, strings, shapes, dtypes,
+    and tuples, mappings and unions of these."""
 
     _tf_extension_type_do_not_transform_this_class = True
 
@@ -267,7 +267,7 @@ class ExtensionType(_Fixed, CompositeTensor, metaclass=_Meta):
         return found
 
     def _ef_flatten(self):
-        """For calls of functions: the shapes of tensors belong to the tensors, so only the rest is fixed."""
+        """See CompositeTensor. The signatures of the tensors include their shapes, so this part has only the other fields."""
         own = self._own()
         fixed = map_leaves(lambda v: _core.Tensor if isinstance(v, _TENSORS) else v, own)
         return fixed, tuple([v for v in leaves(own) if isinstance(v, _TENSORS)])
@@ -313,7 +313,7 @@ def _spec_of(value):
 
 @export("experimental.extension_type.as_dict")
 def as_dict(value):
-    """The fields of an extension type, not of those in it, by their names."""
+    """{name: value} of the fields of an extension type. Extension types inside it are not converted."""
     return {f.name: getattr(value, f.name) for f in value._tf_extension_type_fields()}
 
 
@@ -322,11 +322,11 @@ def as_dict(value):
 
 @export("experimental.ExtensionTypeBatchEncoder")
 class ExtensionTypeBatchEncoder:
-    """How values of a batchable extension type are stacked, unstacked, mapped over and put into datasets. Here each tensor
-    of a value is stacked by itself; a class whose tensors do not all have the batch dimension has an encoder of its own."""
+    """How values of a batchable extension type are stacked, unstacked, mapped over and put into datasets. This default stacks
+    each tensor of a value separately. A class some of whose tensors lack the batch dimension needs its own encoder."""
 
     def batch(self, spec, batch_size):
-        """The spec of a stack of values."""
+        """The spec of a batch of values."""
 
         def batched(field):
             if isinstance(field, TypeSpec):
@@ -336,7 +336,7 @@ class ExtensionTypeBatchEncoder:
         return _bare(type(spec), {f.name: map_leaves(batched, spec.__dict__[f.name]) for f in spec._tf_extension_type_fields()})
 
     def unbatch(self, spec):
-        """The spec of one value of a stack."""
+        """The spec of one value of a batch."""
 
         def element(field):
             if isinstance(field, TypeSpec):
@@ -346,7 +346,7 @@ class ExtensionTypeBatchEncoder:
         return _bare(type(spec), {f.name: map_leaves(element, spec.__dict__[f.name]) for f in spec._tf_extension_type_fields()})
 
     def encode(self, spec, value, minimum_rank=0):
-        """The tensors of a value, which can be stacked each by itself."""
+        """The tensors of a value, each of which can be stacked separately."""
         parts = []
         for part, kind in zip(spec._to_components(value), spec._component_specs):
             if isinstance(kind, BatchableExtensionTypeSpec):
@@ -356,7 +356,7 @@ class ExtensionTypeBatchEncoder:
         return parts
 
     def decode(self, spec, encoded_value):
-        """The value of the tensors that `encode` gave, or of their rows."""
+        """Rebuilds a value from the tensors that `encode` returned, or from rows of them."""
         rest, parts = list(encoded_value), []
         for kind in spec._component_specs:
             if isinstance(kind, BatchableExtensionTypeSpec):
@@ -368,7 +368,7 @@ class ExtensionTypeBatchEncoder:
         return spec._from_components(parts)
 
     def encoding_specs(self, spec):
-        """The specs of what `encode` gives."""
+        """The specs of the tensors that `encode` returns."""
         found = []
         for kind in spec._component_specs:
             deep = isinstance(kind, BatchableExtensionTypeSpec)
@@ -405,14 +405,14 @@ class BatchableExtensionTypeSpec(ExtensionTypeSpec, BatchTypeSpec):
 
 @export("experimental.BatchableExtensionType")
 class BatchableExtensionType(ExtensionType):
-    """An extension type whose values can be stacked: `__batch_encoder__` says how."""
+    """An extension type whose values can be batched; `__batch_encoder__` defines how."""
 
     _tf_extension_type_do_not_transform_this_class = True
     __batch_encoder__ = ExtensionTypeBatchEncoder()
 
 
 def is_batchable(value):
-    """Whether `value` is a batchable extension type. AttributeError, as in TensorFlow, for one that has no batches."""
+    """Whether `value` is a batchable extension type. Raises AttributeError, as TensorFlow, for other extension types."""
     if isinstance(value, ExtensionType) and not isinstance(value, BatchableExtensionType):
         raise AttributeError(f"{type(value).Spec.__name__!r} object has no attribute '_to_batched_tensor_list': "
                              f"{type(value).__name__} is no BatchableExtensionType, so it has no rows")
@@ -420,7 +420,7 @@ def is_batchable(value):
 
 
 def encoded(value):
-    """The parts of a batchable value, each of which has its rows."""
+    """The encoded tensors of a batchable value; row k of each belongs to row k of the value."""
     return tuple(value._type_spec._to_batched_tensor_list(value))
 
 
@@ -430,10 +430,10 @@ def row_count(value):
 
 
 def decoded_row(value, parts):
-    """A row of a batchable value, of the rows of its parts."""
+    """Rebuilds a row of a batchable value from the rows of its encoded tensors."""
     return value._type_spec._unbatch()._from_compatible_tensor_list(list(parts))
 
 
 def stacked(first, parts, count):
-    """A batch of values like `first`, of its parts stacked."""
+    """Rebuilds a batch of `count` values like `first` from the stacked encoded tensors."""
     return first._type_spec._batch(count)._from_compatible_tensor_list(list(parts))

@@ -1,7 +1,7 @@
-"""tf.autodiff.ForwardAccumulator: how results move when their inputs do.
+"""tf.autodiff.ForwardAccumulator: forward-mode derivatives (Jacobian-vector products).
 
-The gradient g(u) of a result with incoming gradient u is linear in u, with the transposed jacobian. So its own gradient
-by u, with the tangents coming in, is the jacobian times the tangents: exactly what is asked for, by two walks back.
+The gradient g(u) of a result is linear in the output gradient u: g(u) is the transposed Jacobian times u. So the gradient
+of g by u, with the tangents as its output gradients, is the Jacobian times the tangents. Two reverse passes compute it.
 """
 import logging
 import threading
@@ -16,7 +16,7 @@ raw = _core.raw
 
 
 class _Open(threading.local):
-    """The accumulators a thread is inside of, outermost first."""
+    """The stack of accumulators that a thread has entered; the outermost is first."""
 
     def __init__(self):
         self.all = []
@@ -27,7 +27,7 @@ _open = _Open()
 
 @export("autodiff.ForwardAccumulator")
 class ForwardAccumulator:
-    """Jacobian-vector products of what is computed inside, in the direction `tangents` of `primals`."""
+    """Computes Jacobian-vector products of the ops inside, in the direction `tangents` of the inputs `primals`."""
 
     __module__ = "tensorflow.python.eager.forwardprop"
 
@@ -36,7 +36,7 @@ class ForwardAccumulator:
         self._primals, self._tangents = [], []
         self._tape = None
         self._recording = False
-        self._around = ()  # those it was entered within
+        self._around = ()  # the accumulators inside which it was entered
         for primal, tangent in zip(nest.flatten(primals, expand_composites=True),
                                    nest.flatten(tangents, expand_composites=True)):
             self._watch(primal, tangent)
@@ -80,9 +80,9 @@ class ForwardAccumulator:
         if self._tape is None:
             raise ValueError("Called jvp() without first tracing anything.")
         recording = self._recording
-        if recording:  # its own work is not its business; that of others is,
+        if recording:  # this accumulator does not record its own work, but the accumulators around it do,
             self._tape.pause()
-        left = [a for a in self._around if not a._recording]  # even if they have been left by now
+        left = [a for a in self._around if not a._recording]  # even those whose `with` block has ended
         for other in left:
             other._tape.resume()
         try:
@@ -106,7 +106,7 @@ class ForwardAccumulator:
     def _push(self, target):
         live = [k for k, p in enumerate(self._primals) if flows(p.dtype)]
         second = _core.Tape(True, False)
-        seed = raw.OnesLike(target)  # any would do, but some gradients divide by it
+        seed = raw.OnesLike(target)  # any value would do but zero: some gradients divide by it
         second.watch(seed)
         found = registered(self._tape.gradients, [target], [seed], [key_of(self._primals[k]) for k in live])
         second.pause()

@@ -1,6 +1,6 @@
-"""tf.function: what is asked of Python while tracing, and everything about functions that is not a call.
+"""tf.function: creating functions, and the parts of tracing that are written in Python.
 
-Calls and tracing are C (python/ext/function.c, trace.c); this is what they hand over.
+Calls and tracing are C (python/ext/function.c, trace.c), which calls the hooks that this file registers.
 """
 import functools
 import inspect
@@ -8,7 +8,7 @@ import types
 
 import numpy as np
 
-from . import _core, arguments, autograph, nest  # noqa: F401 - arguments tells C how to look into structures
+from . import _core, arguments, autograph, nest  # noqa: F401 - arguments registers how C flattens structures
 from .autograph.tell import translated
 from .composite import CompositeTensor
 from .concrete import weakly
@@ -21,14 +21,14 @@ from .tensors import constant
 from .variable import by_handle
 
 Function = _core.Function
-_SIZES_SEEN, _SIZES_UNKNOWN = 1, 3  # what Python sees of a size that changed: as ef_relax has them
+_SIZES_SEEN, _SIZES_UNKNOWN = 1, 3  # values of the C enum ef_relax: what Python code sees of a size that changed
 
 
 # ---- tracing ------------------------------------------------------------------------------------------
 
 
 def _converted(function):
-    """What a trace of the function calls, as `autograph.target` says."""
+    """The Python function that tracing calls: the autograph conversion of the user's function."""
     return autograph.target(function.python_function, function._features)
 
 
@@ -47,7 +47,8 @@ def _tensor_result(value):
 
 
 def _flat_result(result):
-    """What a traced function returned, as tensors and what puts them together again: for what C does not know."""
+    """(tensors, function that packs results) of what a traced function returned. C calls it for structures that it does not
+    flatten itself; the second item is None for a single tensor."""
     flat = nest.flatten(result, expand_composites=True)
     kept, template = [], []
     for item in flat:
@@ -71,7 +72,7 @@ def _flat_result(result):
 
 
 def result_structure(result):
-    """The structure alone: specs and None in place of tensors, so that no trace tensor is held."""
+    """The structure of a result without its plain tensors, which would keep the graph of the trace alive."""
     return nest.map_structure(lambda leaf: 0 if not isinstance(leaf, CompositeTensor) else leaf, result)
 
 
@@ -81,7 +82,7 @@ def _pack(structure, template, results):
 
 
 def _retraces(traces, calls, python):
-    """Warns of a function that is traced in nearly every call."""
+    """Warns about a function that is traced again in nearly every call."""
     get_logger().warning(
         "%d out of the last %d calls to %s triggered tf.function retracing. Tracing is expensive, because it "
         "runs the Python code of the function. Usual causes: the function is made inside the loop that calls it (make it once, "
@@ -94,7 +95,7 @@ def _retraces(traces, calls, python):
 
 
 def _parameters(python):
-    """(names, how many of them are given by position only, defaults, keyword-only, has *args, has **kwargs) of a callable."""
+    """(names, number of positional-only names, defaults, keyword-only, has *args, has **kwargs) of a callable."""
     try:
         signature = inspect.signature(python)
     except (TypeError, ValueError):
@@ -119,7 +120,7 @@ def _parameters(python):
 def function(func=None, input_signature=None, autograph=True, jit_compile=None, reduce_retracing=False,
              experimental_implements=None, experimental_autograph_options=None, experimental_attributes=None,
              experimental_relax_shapes=None, experimental_compile=None, experimental_follow_type_hints=None):
-    """Makes a function that is traced once per signature and then runs as a plan."""
+    """Makes a function that is traced once per signature; later calls run the compiled plan of the trace."""
     if func is None:
         return functools.partial(function, input_signature=input_signature, autograph=autograph,
                                  jit_compile=jit_compile, reduce_retracing=reduce_retracing,
@@ -142,8 +143,8 @@ def function(func=None, input_signature=None, autograph=True, jit_compile=None, 
 
 
 def _read_signature(given, parameters, n_defaults, kwonly, varargs):
-    """(the signature as a tuple, (dtype, shape) of its tensors, the name of each entry: None or, if it is no TensorSpec,
-    False, the parameter it begins with)"""
+    """(the signature as a tuple; (dtype, shape) of its tensors; the name of each entry, which may be None, or False for an
+    entry that is no TensorSpec; the number of the parameter that it begins with)"""
     if not isinstance(given, (tuple, list)):
         raise TypeError("input_signature must be either a tuple or a list, got " f"{type(given)}.")
     specs = nest.flatten(list(given), expand_composites=True)
@@ -165,7 +166,7 @@ def _read_signature(given, parameters, n_defaults, kwonly, varargs):
 
 
 def _fit_signature(function, args):
-    """The arguments of a call as the input signature wants them."""
+    """The arguments of a call, converted to match the input signature. Raises TypeError if one does not."""
     first, specs = function._first_spec, function.input_signature
     if first + len(specs) > len(args):
         raise TypeError(f"{function.__name__} missing an argument for {specs[len(args) - first]}")
@@ -201,7 +202,7 @@ def _fit(value, spec, function):
 
 
 def _fit_composite(value, spec, function):
-    """A composite as its spec has it: no size is known that the spec leaves open."""
+    """A composite argument with the static shape of its spec, so that sizes are unknown where the spec has None."""
     if not isinstance(value, (CompositeTensor, _core.CoreTensor)) or not issubclass(spec.value_type, CompositeTensor):
         return value
     if not spec.is_compatible_with(value):
@@ -214,7 +215,7 @@ def _fit_composite(value, spec, function):
 
 
 def _stand_in(value, scratch):
-    """A placeholder for a spec, so that a trace can be asked for without values."""
+    """A placeholder for a spec, so that `get_concrete_function` needs no values. Other arguments are returned as they are."""
     if isinstance(value, TensorSpec):
         return scratch._placeholder(value.dtype, value.shape)
     if isinstance(value, TypeSpec) and issubclass(value.value_type, CompositeTensor):
@@ -225,7 +226,7 @@ def _stand_in(value, scratch):
 
 
 def get_concrete_function(self, *args, **kwargs):
-    """The trace for these arguments; specs stand for any tensor of their kind."""
+    """The ConcreteFunction (trace) for these arguments. A TensorSpec stands for any tensor that is compatible with it."""
     if self.input_signature is not None and len(args) <= self._first_spec and not kwargs:
         args = (*args, *self.input_signature)
     scratch = FuncGraph("scratch")
@@ -241,13 +242,13 @@ def get_concrete_function(self, *args, **kwargs):
 
 
 def _order(concrete, kwargs):
-    """The words of a call in the order in which the trace took their values."""
+    """The keywords of a call in the order of the trace's inputs."""
     made = [t.op.name for t in concrete.inputs]
     return sorted(kwargs, key=lambda k: made.index(k) if k in made else len(made))
 
 
 def _name_inputs(concrete, arguments):
-    """Inputs for which a spec with a name was given are called that."""
+    """Renames the inputs of a trace after the names of the specs that were passed for them."""
     leaves = [leaf for leaf in nest.flatten(arguments) if isinstance(leaf, (TypeSpec, _core.Tensor))]
     if any(isinstance(leaf, TypeSpec) and not isinstance(leaf, TensorSpec) for leaf in leaves):
         return  # a composite has several inputs
@@ -258,7 +259,7 @@ def _name_inputs(concrete, arguments):
 
 
 def _name_variables(concrete, given):
-    """The handles of variables that were given are called as the parameters are."""
+    """Renames the captured handles of variables that were passed as arguments after the parameters."""
     words = {id(v): k for k, v in given.items() if isinstance(v, _core.VariableBase)}
     captured = concrete.graph._captures() if words else []
     for tensor, outside in zip(concrete.inputs[len(concrete.inputs) - len(captured):], captured):
@@ -268,7 +269,7 @@ def _name_variables(concrete, given):
 
 
 def _of(function, concrete, names):
-    """The concrete function, told where it comes from; names: of specs, by the parameter they were given for."""
+    """`concrete`, with its name and Python function set at the first time. `names` maps parameters to names of specs."""
     own = concrete.__dict__
     if "name" not in own:
         own.update(name=f"__inference_{function.__name__}".encode(), _python=function.python_function, _names=names,
@@ -287,13 +288,13 @@ Function._get_concrete_function_garbage_collected = get_concrete_function
 
 @_method
 def experimental_get_tracing_count(self):
-    """How often the Python function was run to make a trace."""
+    """The number of times the Python function was traced."""
     return self._traces()
 
 
 @_method
 def experimental_get_trace_reasons(self):
-    """(reason, traces) for each kept set of Python arguments: why its last trace was made."""
+    """[(reason, number of traces)] for each stored set of Python arguments: why its last trace was made."""
     return self._reasons()
 
 
@@ -333,10 +334,10 @@ Function.experimental_compile = property(lambda self: self._jit_compile)
 
 
 def _signature(self):
-    """What inspect shows: the parameters of the Python function, for a method without `self`."""
+    """What inspect.signature returns: the parameters of the Python function, without `self` for a method."""
     try:
         return inspect.signature(self.__wrapped__)
-    except ValueError as e:  # no attribute then, as a builtin has none
+    except ValueError as e:  # a builtin has no signature, so there is no such attribute
         raise AttributeError(str(e)) from None
 
 
@@ -359,7 +360,7 @@ offer(_Instances("GenericFunction", (), {"__doc__": "Everything tf.function make
 
 @export("config.run_functions_eagerly")
 def run_functions_eagerly(run_eagerly):
-    """True: functions run as plain Python, for debugging."""
+    """With True, functions made by tf.function run as plain Python, for debugging."""
     _core.run_functions_eagerly(bool(run_eagerly))
 
 

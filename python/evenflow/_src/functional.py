@@ -1,7 +1,7 @@
-"""Functions over the first axis of tensors: tf.map_fn, tf.scan, tf.foldl, tf.foldr, tf.vectorized_map.
+"""Functions that iterate over the first axis of tensors: tf.map_fn, tf.scan, tf.foldl, tf.foldr, tf.vectorized_map.
 
-Eagerly they are Python loops over the rows. In a graph they are one While node that reads rows from a
-list and writes results into one.
+Eagerly they are Python loops over the rows. In a graph they are one While node that reads the rows from a
+TensorList and writes the results to another.
 """
 from . import _core, autograph, dtypes, errors, nest
 from .composite import RaggedTensorSpec, SparseTensor, SparseTensorSpec
@@ -22,7 +22,7 @@ raw, convert = _core.raw, _core.convert
 
 def _flat_elems(elems, what):
     flat = [_core.convert(e) for e in nest.flatten(elems, expand_composites=True)]
-    wrong = ValueError if what == "map_fn" else IndexError  # folds ask the first tensor for its first size
+    wrong = ValueError if what == "map_fn" else IndexError  # TensorFlow's folds read shape[0]
     if not flat:
         raise wrong(f"{what}: elems must hold at least one tensor")
     count = None
@@ -41,14 +41,14 @@ def _flat_elems(elems, what):
 
 
 def _length(flat, count):
-    """The number of rows: a Python int if it is known and nothing is being traced."""
+    """The number of rows: a Python int if it is known, else a tensor."""
     if count is not None:
         return count
     return raw.Shape(flat[0])[0]
 
 
 class _Rows:
-    """The rows of several tensors: Python lists eagerly, lists of the engine in a graph."""
+    """The rows of several tensors: Python lists eagerly, TensorArrays in a graph."""
 
     def __init__(self, elems, what):
         self.elems = elems
@@ -69,7 +69,7 @@ class _Rows:
         return _length(self.flat, self.count)
 
     def size(self):
-        """The number of rows as a shape of one axis."""
+        """The number of rows as a TensorShape of rank 1."""
         if self.count is not None:
             return TensorShape([self.count])
         return self.flat[0].shape[:1] if self.flat[0].ndim else unknown_shape(1)
@@ -84,7 +84,7 @@ class _Rows:
 
 
 def _starts(elems):
-    """The elements with a dense tensor of as many rows in the place of each ragged or sparse one."""
+    """`elems` with each ragged or sparse tensor replaced by a dense vector that has as many rows."""
     def starts(elem):
         if isinstance(elem, SparseTensor):
             n = elem.shape.as_list()[0] if elem.shape.rank else None
@@ -95,7 +95,7 @@ def _starts(elems):
 
 
 class _SparseRows:
-    """The rows of a sparse tensor: its elements in the order of rows, and where each row begins."""
+    """The rows of a sparse tensor: its elements sorted by row, and the start of each row."""
 
     def __init__(self, whole):
         row = whole.indices[:, 0]
@@ -146,28 +146,28 @@ def _signature(elems, dtype, given):
 
 
 class _Results:
-    """What the function returned for the rows so far, as TensorArrays, for one leaf of its signature."""
+    """How the results of all rows are stored in TensorArrays, for one leaf of the function's signature."""
 
     def __init__(self, spec):
         self.spec = spec
 
     def specs(self):
-        """Of the plain tensors of one row."""
+        """The specs of the plain tensors of one row; each has its own TensorArray."""
         return nest.flatten(self.spec, expand_composites=True)
 
     def tensors(self, value):
-        """Those of what the function returned."""
+        """The plain tensors of what the function returned for a row."""
         nest.assert_same_structure(self.spec, value, expand_composites=True)
         flat = nest.flatten(value, expand_composites=True)
         return [v if isinstance(v, _core.Tensor) else _core.convert(v, s.dtype) for v, s in zip(flat, self.specs())]
 
     def whole(self, arrays, count):
-        """All rows together."""
+        """Combines the rows in the TensorArrays into one value."""
         return nest.pack_sequence_as(self.spec, [_stacked(a, count) for a in arrays], expand_composites=True)
 
 
 class _RaggedResults(_Results):
-    """Rows of different lengths: their values one after the other, how many there are, and the lengths inside."""
+    """Ragged rows are stored as their values, their lengths, and the row lengths of their inner dimensions."""
 
     def specs(self):
         spec = self.spec
@@ -192,7 +192,7 @@ class _RaggedResults(_Results):
 
 
 class _SparseResults(_Results):
-    """Sparse rows: their indices and values one after the other, how many there are, and their shapes."""
+    """Sparse rows are stored as their indices, values, dense shapes and numbers of elements."""
 
     def specs(self):
         rank = self.spec.shape.rank
@@ -251,8 +251,8 @@ class _Collected:
 @export("map_fn")
 def map_fn(fn, elems, dtype=None, parallel_iterations=None, back_prop=True, swap_memory=False, infer_shape=True, name=None,
            fn_output_signature=None):
-    """`fn` of each row of `elems`, stacked. `fn_output_signature` gives the dtypes of what `fn` returns where they are not
-    those of `elems`."""
+    """Applies `fn` to each row of `elems` and stacks the results. `fn_output_signature` gives the dtypes that `fn` returns if
+    they differ from those of `elems`."""
     if not callable(fn):
         raise TypeError(f"The provided function {fn} is not callable. fn must be callable.")
     if not _core.executing_eagerly():  # eagerly it runs as plain Python
@@ -284,7 +284,7 @@ def _batched(elem):
 
 
 def _map_batches(fn, elems, signature, infer_shape, name):
-    """map_fn of extension types: of the tensors that they are encoded as, `fn` between decoding and encoding."""
+    """map_fn for extension types: maps over their encoded tensors, and decodes each row before `fn` and encodes after it."""
     specs = nest.map_structure(lambda e: _batched(e)._type_spec if isinstance(e, ExtensionType) else None, elems)
     kinds = nest.map_structure(lambda s: _batched(s) if isinstance(s, ExtensionTypeSpec) else None, signature)
 
@@ -310,7 +310,7 @@ def _count(parts):
 
 
 def _stacked(array, count):
-    """The rows, of which there are as many as the shape of one axis `count` says."""
+    """The stacked rows. `count`, if it is a shape of rank 1, narrows the static number of rows."""
     stacked = array.stack()
     if stacked.ndim and isinstance(count, TensorShape) and _core.is_symbolic(stacked):
         narrow(stacked, count)
@@ -321,7 +321,7 @@ def _stacked(array, count):
 
 
 def _start(rows, initializer, k):
-    """(accumulator, how many rows are used up)"""
+    """(the initial accumulator, the number of rows that it uses: 1 without initializer)"""
     if initializer is None:
         if rows.count == 0:
             kind = errors.OutOfRangeError if rows.eager else errors.InvalidArgumentError
@@ -337,7 +337,7 @@ def _fold(fn, elems, initializer, what, backwards, name):
     n = rows.length()
     a, used = _start(rows, initializer, (n - 1 if backwards else 0))
     if rows.eager:
-        a = a if initializer is None else initializer  # plain numbers follow the rows
+        a = a if initializer is None else initializer  # Python numbers get the dtype of the rows
         order = range(n - 1 - used, -1, -1) if backwards else range(used, n)
         for k in order:
             a = fn(a, rows[k])
@@ -366,7 +366,7 @@ def foldr(fn, elems, initializer=None, parallel_iterations=10, back_prop=True, s
 @export("scan")
 def scan(fn, elems, initializer=None, parallel_iterations=10, back_prop=True, swap_memory=False, infer_shape=True,
          reverse=False, name=None):
-    """As foldl, but gives all accumulators, stacked; `reverse` goes from the last row to the first."""
+    """Like foldl, but returns all accumulators, stacked. `reverse` starts at the last row."""
     if not callable(fn):
         raise TypeError(f"{fn.__class__.__name__} is not callable. fn must be callable.")
     rows = _Rows(elems, "scan")
@@ -408,14 +408,15 @@ def _scan_graph(turn, a, arrays, n, used, reverse, name):
 
 @export("vectorized_map")
 def vectorized_map(fn, elems, fallback_to_while_loop=True, warn=True):
-    """`fn` of each row of `elems`, stacked; where the ops of `fn` allow it, all rows at once."""
+    """Applies `fn` to each row of `elems` and stacks the results. If all ops of `fn` have a batching rule, one batched graph
+    computes all rows together."""
     for elem in nest.flatten(elems):
         if isinstance(elem, ExtensionType) and not isinstance(elem, BatchableExtensionType):
             raise ValueError(f"vectorized_map takes extension types that are batchable, not {elem!r}")
     flat = [_core.convert(e) for e in nest.flatten(elems, expand_composites=True)]
     flat = _even_rows(flat)
     elems = nest.pack_sequence_as(elems, flat, expand_composites=True)
-    taped = _core.executing_eagerly() and _core.taping()  # small tensors it uses would be constants of the trace
+    taped = _core.executing_eagerly() and _core.taping()  # captured small tensors would become constants
     try:
         if not taped:
             return vectorize(fn, elems, flat)
@@ -431,7 +432,7 @@ def vectorized_map(fn, elems, fallback_to_while_loop=True, warn=True):
 
 
 def _even_rows(flat):
-    """Tensors of one row are repeated where others have more."""
+    """Broadcasts tensors with one row if others have more rows."""
     if all(_core.same_size(flat[0], 0, t, 0) for t in flat if flat[0].ndim and t.ndim):
         return flat
     counts = {_core.seen_size(t, 0) for t in flat if t.ndim}
@@ -449,7 +450,7 @@ def _even_rows(flat):
 
 
 def _traced_result(fn, elems, flat):
-    """What `fn` returns for a row, as tensors of a graph that is thrown away."""
+    """Traces `fn` for one row in a temporary graph and returns its result, for the shapes and dtypes."""
     body = Body("vectorized_map")
     with body:
         row = [body.placeholder_row(t) for t in flat]

@@ -1,12 +1,12 @@
-"""Which generation of TensorFlow a program is written for, and how a program of the first one is run.
+"""Detects whether a program is written for TensorFlow 1 or 2, and runs programs of TensorFlow 1.
 
-A program that says `import tensorflow as tf` and then, without any guard, uses a name that only makes sense in graphs and
-that TensorFlow 2 does not have (`tf.Session`, `tf.placeholder`, ...) fails on TensorFlow 2 at that name. So it was written
-for TensorFlow 1, and its meaning there is clear: ops build the default graph, and names that both generations have
-(`tf.nn.dropout`, `tf.losses`) are those of the first. `evenflow run` reads the program before it starts. If it is such a
-program, `tensorflow` in its files is `tensorflow.compat.v1`, and eager execution is off. Nothing changes for any other
-program: one that tests the version, asks with `hasattr`, catches the AttributeError, turns on eager execution, or uses
-`tf.function` or `tf.GradientTape` decides by itself.
+A program that imports tensorflow and then, without any guard, uses a name that only makes sense in graphs and that
+TensorFlow 2 does not have (`tf.Session`, `tf.placeholder`, ...) fails on TensorFlow 2 at that name. So it was written for
+TensorFlow 1, where its meaning is clear: ops build the default graph, and names that both generations have
+(`tf.nn.dropout`, `tf.losses`) have the meaning of the first. `evenflow run` parses the program before it starts. If it is
+such a program, `tensorflow` in its files is `tensorflow.compat.v1`, and eager execution is off. Nothing changes for other
+programs: one that checks the version, calls `hasattr`, catches the AttributeError, turns on eager execution, or uses
+`tf.function` or `tf.GradientTape` chooses its generation itself.
 
 Only the program's own files count: the file that is run, and the modules it imports from the same folder.
 """
@@ -17,26 +17,26 @@ import sys
 
 from .compat.v1._switches import disable_v2_behavior
 
-# Names of TensorFlow 1 alone that build or run a graph.
+# Names that only TensorFlow 1 has and that build or run a graph.
 _GRAPH_NAMES = frozenset("""
     Session InteractiveSession placeholder placeholder_with_default sparse_placeholder get_variable variable_scope
     global_variables_initializer initialize_all_variables local_variables_initializer variables_initializer
     initialize_variables initialize_local_variables get_default_graph reset_default_graph get_default_session
     get_collection add_to_collection trainable_variables global_variables local_variables all_variables
     """.split())
-# A program that uses one of these runs eagerly, or chooses between the generations by itself.
+# A program that uses one of these runs eagerly, or chooses its generation itself.
 _DECIDES = frozenset("""
     function GradientTape enable_eager_execution enable_v2_behavior disable_v2_behavior disable_eager_execution
     executing_eagerly VERSION version
     """.split())
-_MOST_FILES = 256  # of a program's own modules that are read before it starts
+_MOST_FILES = 256  # the most modules of a program that are parsed before it starts
 
 
 class _Reading(ast.NodeVisitor):
-    """What one file says about TensorFlow: how it calls the package, and which of its names it uses."""
+    """How one file uses TensorFlow: the name that it imports the package as, and the names of the package that it uses."""
 
     def __init__(self, tree):
-        self.names = set()  # what `tensorflow` itself is bound to
+        self.names = set()  # the names that `tensorflow` itself is bound to
         self.used = set()
         self.decides = False
         self.imports = set()  # modules, as dotted names; those of `from . import` begin with a dot
@@ -64,7 +64,7 @@ class _Reading(ast.NodeVisitor):
 
     def visit_Call(self, node):
         called = node.func.id if isinstance(node.func, ast.Name) else None
-        if called == "print":  # programs like to show the version
+        if called == "print":  # printing the version decides nothing
             return
         if called in ("hasattr", "getattr") and node.args and self._is_package(node.args[0]):
             self.decides = True
@@ -88,7 +88,7 @@ class _Reading(ast.NodeVisitor):
 
 
 def _read(path):
-    """What a file says, or None if it says nothing about TensorFlow or cannot be read."""
+    """The _Reading of a file, or None if it cannot be read or parsed."""
     try:
         with open(path, "rb") as f:
             source = f.read()
@@ -104,7 +104,7 @@ def _file_of(folder, module):
 
 
 def _own_files(main, reading):
-    """The program's own files: {path: what it says}, the first one first."""
+    """{path: _Reading} of the program's own files; the main file is first."""
     folder = os.path.dirname(main)
     found, waiting = {main: reading}, [(folder, reading)]
     while waiting and len(found) < _MOST_FILES:
@@ -119,11 +119,11 @@ def _own_files(main, reading):
 
 
 def first_generation(path, source):
-    """The files of a program that are written for TensorFlow 1; none if the program is not."""
+    """The files of a program that are written for TensorFlow 1; an empty set if the program is not."""
     try:
         said = _Reading(ast.parse(source))
     except (SyntaxError, ValueError, RecursionError):
-        return frozenset()  # whoever runs it reports the error
+        return frozenset()  # running the program reports the error
     files = _own_files(os.path.abspath(path), said)
     if said.decides or not any(f.used & _GRAPH_NAMES and not f.decides for f in files.values()):
         return frozenset()
@@ -131,7 +131,7 @@ def first_generation(path, source):
 
 
 class _Older(ast.NodeTransformer):
-    """Makes `import tensorflow` mean tensorflow.compat.v1."""
+    """Replaces `tensorflow` by `tensorflow.compat.v1` in import statements."""
 
     def visit_Import(self, node):
         made = []
@@ -149,13 +149,13 @@ class _Older(ast.NodeTransformer):
 
 
 def compile_older(source, name):
-    """The code of a file in which `tensorflow` is the first generation's module."""
+    """Compiles a file in which `tensorflow` means `tensorflow.compat.v1`."""
     tree = ast.fix_missing_locations(_Older().visit(ast.parse(source, name)))
     return compile(tree, name, "exec", dont_inherit=True)
 
 
 class _OlderLoader(importlib.machinery.SourceFileLoader):
-    """Loads a module of such a program; its bytecode is not kept, since only this run reads it so."""
+    """Loads a module with `compile_older`. Its bytecode is not cached on disk, as other runs compile the file as usual."""
 
     def get_code(self, fullname):
         path = self.get_filename(fullname)
@@ -163,7 +163,7 @@ class _OlderLoader(importlib.machinery.SourceFileLoader):
 
 
 class _OlderFinder:
-    """Finds the modules of such a program."""
+    """Finds the modules that `_OlderLoader` loads."""
 
     def __init__(self, files):
         self.files = files
@@ -177,6 +177,6 @@ class _OlderFinder:
 
 
 def run_older(files):
-    """From now on `files` are read as programs of TensorFlow 1, and ops outside functions build the default graph."""
+    """From now on `files` are imported as programs of TensorFlow 1, and ops outside functions build the default graph."""
     sys.meta_path.insert(0, _OlderFinder(files))
     disable_v2_behavior()

@@ -1,4 +1,4 @@
-"""tf.io.gfile: files and folders by path, with TensorFlow's exceptions. Paths are local, also as `file:///path`."""
+"""tf.io.gfile: files and directories, with TensorFlow's exceptions. Paths are local; `file:///path` is accepted too."""
 import contextlib
 import errno
 import os
@@ -59,7 +59,7 @@ class GFile:
             raise errors.InvalidArgumentError(None, None, f"mode is {mode!r}; it must be r, w or a, then perhaps + and b")
         self._name, self._mode = name, mode
         self._binary = "b" in mode
-        self._reader = self._writer = None  # each has its own place in the file
+        self._reader = self._writer = None  # each has its own position in the file
 
     name = property(lambda self: self._name)
     mode = property(lambda self: self._mode)
@@ -94,16 +94,16 @@ class GFile:
             file.write(file_content)
 
     def read(self, n=-1):
-        """The next `n` bytes, or all that are left."""
+        """The next `n` bytes, or the rest of the file."""
         file = self._open(True)
         if n < -1:
-            raise errors.InvalidArgumentError(None, None, f"Can't read a negative number of bytes: {n}; -1 is all that are left")
+            raise errors.InvalidArgumentError(None, None, f"Can't read a negative number of bytes: {n}; -1 reads the rest of the file")
         with _translated(self._name):
             data = file.read(n)
         return self._shown(data)
 
     def seek(self, offset=None, whence=0, position=None):
-        """Moves to `offset`, counted from the front (whence 0), from here (1) or from the end (2)."""
+        """Moves to `offset`, counted from the start of the file (whence 0), the current position (1) or the end (2)."""
         if offset is None and position is None:
             raise TypeError("seek(): offset argument required")
         file = self._open(True)
@@ -120,14 +120,14 @@ class GFile:
             file.seek(target)
 
     def readline(self):
-        """The next line with its end; empty at the end of the file."""
+        """The next line with its line break; empty at the end of the file."""
         file = self._open(True)
         with _translated(self._name):
             line = file.readline()
         return self._shown(line)
 
     def readlines(self):
-        """All lines that are left."""
+        """A list of the remaining lines."""
         return list(iter(self.readline, self._shown(b"")))
 
     def tell(self):
@@ -137,17 +137,17 @@ class GFile:
         return (self._writer if self._reader is None else self._reader).tell()
 
     def seekable(self):
-        """Always: the files are local."""
+        """True: local files are seekable."""
         return True
 
     def flush(self):
-        """Hands to the system what was written."""
+        """Writes buffered data to the operating system."""
         if self._writer is not None:
             with _translated(self._name):
                 self._writer.flush()
 
     def close(self):
-        """Ends the file; a later use opens it again."""
+        """Closes the file. A later use opens it again."""
         files = self._reader, self._writer
         self._reader = self._writer = None
         for file in files:
@@ -184,13 +184,13 @@ class FastGFile(GFile):
 
 @export("io.gfile.exists")
 def exists(path):
-    """Whether a file or folder of that name exists."""
+    """Whether a file or directory with this path exists."""
     return os.path.exists(_local(path))
 
 
 @export("io.gfile.isdir")
 def isdir(path):
-    """Whether it is a folder."""
+    """Whether the path is a directory."""
     return os.path.isdir(_local(path))
 
 
@@ -203,7 +203,7 @@ def remove(path):
 
 @export("io.gfile.glob")
 def glob(pattern):
-    """The names that match a pattern, or any of several, with `*`, `?` and `[...]`."""
+    """The paths that match a pattern, or one of several patterns, with `*`, `?` and `[...]`."""
     if isinstance(pattern, (str, bytes, os.PathLike)):
         return _core.match_files(pattern)
     return [name for one in pattern for name in _core.match_files(one)]
@@ -211,7 +211,7 @@ def glob(pattern):
 
 @export("io.gfile.mkdir")
 def mkdir(path):
-    """Makes one folder; one that exists is fine."""
+    """Creates a directory, unless it exists."""
     if not isdir(path):
         with _translated(path):
             os.mkdir(_local(path))
@@ -219,7 +219,7 @@ def mkdir(path):
 
 @export("io.gfile.makedirs")
 def makedirs(path):
-    """Makes a folder and those above it that are missing; one that exists is fine."""
+    """Creates a directory and its missing parents, unless it exists."""
     local = _local(path)
     if os.path.exists(local) and not os.path.isdir(local):
         raise errors.FailedPreconditionError(None, None, f"{local} is not a directory")
@@ -239,7 +239,7 @@ def copy(src, dst, overwrite=False):
 
 @export("io.gfile.rename")
 def rename(src, dst, overwrite=False):
-    """Moves a file or folder."""
+    """Renames a file or directory."""
     src, dst = _local(src), _local(dst)
     if not overwrite and os.path.exists(dst):
         raise errors.AlreadyExistsError(None, None, "file already exists")
@@ -249,7 +249,7 @@ def rename(src, dst, overwrite=False):
 
 @export("io.gfile.rmtree")
 def rmtree(path):
-    """Removes a folder with all that is in it; a file too."""
+    """Removes a directory and its contents, or a file."""
     local = _local(path)
     with _translated(path):
         if os.path.isdir(local) and not os.path.islink(local):
@@ -260,7 +260,7 @@ def rmtree(path):
 
 @export("io.gfile.listdir")
 def listdir(path):
-    """The names in a folder."""
+    """The names in a directory."""
     local = _local(path)
     if not os.path.isdir(local):
         raise errors.NotFoundError(None, None, f"Could not find directory {local}")
@@ -270,7 +270,8 @@ def listdir(path):
 
 @export("io.gfile.walk")
 def walk(top, topdown=True, onerror=None):
-    """Each folder below `top` as (name, folders in it, files in it); `onerror` is called with what fails."""
+    """Yields (path, names of subdirectories, names of files) for `top` and each directory below it. `onerror` is called with
+    the exception if a directory cannot be listed."""
     local = _local(top)
     try:
         names = sorted(listdir(local))
@@ -289,7 +290,7 @@ def walk(top, topdown=True, onerror=None):
 
 
 class FileStatistics:
-    """What stat knows of a file: `length` in bytes, `mtime_nsec`, `is_directory`."""
+    """The result of `stat`: `length` in bytes, `mtime_nsec`, `is_directory`."""
 
     def __init__(self, found):
         self.length, self.mtime_nsec = found.st_size, found.st_mtime_ns
@@ -298,20 +299,20 @@ class FileStatistics:
 
 @export("io.gfile.stat")
 def stat(path):
-    """Size, time and kind of a file or folder."""
+    """The size, modification time and type of a file or directory."""
     with _translated(path):
         return FileStatistics(os.stat(_local(path)))
 
 
 @export("io.gfile.join")
 def join(path, *paths):
-    """Parts of a path put together; an absolute part drops those before it."""
+    """Joins parts of a path. An absolute part replaces the parts before it."""
     return os.path.join(path, *paths)
 
 
 @export("io.gfile.get_registered_schemes")
 def get_registered_schemes():
-    """The schemes of paths that can be opened."""
+    """The URI schemes of paths that can be opened."""
     return ["", "file"]
 
 

@@ -1,4 +1,4 @@
-"""Gradients beyond the tape's: a user's own, recomputed ones, and those of graphs."""
+"""Gradients other than those of a tape: tf.custom_gradient, tf.recompute_grad, tf.gradients and tf.hessians."""
 import functools
 import inspect
 import traceback
@@ -24,12 +24,12 @@ def _part(value):
 
 
 def _read(value):
-    """The value of an object that stands for a variable (as Keras's do): its gradient goes through the read to the variable."""
+    """Reads an object that wraps a variable, as those of Keras do. The gradient flows through the read to the variable."""
     return _core.convert(value) if is_variable(value) and not isinstance(value, _core.VariableBase) else value
 
 
 class _Watcher:
-    """Notes which trainable variables are used inside."""
+    """A context manager that records which trainable variables are used inside."""
 
     def __enter__(self):
         self._tape = _core.Tape(False, True, True)
@@ -48,13 +48,13 @@ class _Watcher:
 def _takes_variables(grad_fn):
     try:
         spec = inspect.getfullargspec(grad_fn)
-    except TypeError:  # not a Python function: nothing can be said
+    except TypeError:  # not a Python function, so its parameters are unknown
         return True
     return "variables" in spec.args or "variables" in spec.kwonlyargs or spec.varkw is not None
 
 
 def _given(gradient, want):
-    """A gradient that a user gave, as the engine takes it."""
+    """A gradient that the user's function returned, as the engine takes it: None, a tensor, or a triple if it is sparse."""
     if gradient is None:
         return None
     if isinstance(gradient, IndexedSlices):
@@ -65,7 +65,7 @@ def _given(gradient, want):
 
 
 def _checked(grad_fn, variables, n_args, grads):
-    """Calls the user's function and gives the gradients of arguments and variables in one list."""
+    """Calls the user's gradient function and returns the gradients of the arguments and variables in one list."""
     variable_grads = []
     if variables:
         got = grad_fn(*grads, variables=variables)
@@ -88,15 +88,15 @@ def _checked(grad_fn, variables, n_args, grads):
 
 @export("custom_gradient")
 def custom_gradient(f=None):
-    """A function that says itself what its gradient is: `f(*args)` returns the result and a function from the
-    result's gradients to the arguments'. If it uses variables, that function takes `variables=` and returns
-    a second list, their gradients."""
+    """Decorates a function that defines its own gradient: `f(*args)` returns (result, grad_fn), and `grad_fn` maps the
+    gradients of the result to those of the arguments. If `f` uses variables, `grad_fn` takes `variables=` and also returns
+    a second list: the gradients of the variables."""
     return custom_gradient if f is None else _Own(f)
 
 
 class _Own:
-    """A function with a gradient of its own; where it stands in a class it becomes a method, whose `self` is no
-    argument that a gradient could belong to."""
+    """A function with a custom gradient. As an attribute of a class it becomes a method, and `self` is not one of the
+    arguments that have gradients."""
 
     def __init__(self, function):
         self._function = function
@@ -110,7 +110,7 @@ class _Own:
 
 
 def _with_gradient(f, args, kwargs, forget=False):
-    """Calls `f` and gives its result the gradient it came with. forget: no tape sees what happens inside."""
+    """Calls `f` and attaches the returned gradient function to its result. With `forget`, no tape records the ops inside."""
     args = nest.map_structure(_read, args)
     suspended = _core.suspend() if forget and _core.executing_eagerly() else None
     try:
@@ -152,7 +152,7 @@ def _with_gradient(f, args, kwargs, forget=False):
 
 
 def _again_fails(function, kind):
-    """Whether a function fails in the same way once more: not if a signal or a lack of memory was the reason."""
+    """Whether a function raises the same exception again. It does not if a signal or a lack of memory was the cause."""
     if issubclass(kind, (MemoryError, errors.ResourceExhaustedError, errors.CancelledError)):
         return False
     try:
@@ -163,12 +163,12 @@ def _again_fails(function, kind):
 
 
 def _failing(error, grads, inputs, likes):
-    """Gradients that raise `error` when they are computed. A graph writes gradients down before anybody asks for them, and a
-    program that never does shall not see the error."""
+    """Gradients that raise `error` when they are computed. In a graph, gradients are built before it is known whether the
+    program uses them; a program that does not must not see the error."""
     at = traceback.extract_tb(error.__traceback__)[-1]
     if hasattr(error, "add_note"):  # since Python 3.11
         error.add_note(f"in the gradient function of a tf.custom_gradient: File \"{at.filename}\", line {at.lineno}, in {at.name}")
-    error.__context__ = error.__cause__ = None  # their tracebacks hold the graph, as its own does
+    error.__context__ = error.__cause__ = None  # their tracebacks keep the graph alive
 
     def fail(tensors):
         raise error.with_traceback(None)
@@ -187,7 +187,7 @@ def _is_tensor(value):
 
 
 def _as_result(leaves, parts):
-    """`parts` in the place of the leaves' own: plain, or inside their composite."""
+    """`parts`, each wrapped in a composite tensor like its leaf if the leaf is one."""
     made = []
     for leaf, part in zip(leaves, parts):
         if isinstance(leaf, IndexedSlices) and part is not None:
@@ -200,7 +200,7 @@ def _as_result(leaves, parts):
 
 @export("grad_pass_through")
 def grad_pass_through(f):
-    """`f` with the gradient of the identity."""
+    """Wraps `f` so that its gradient is that of the identity function."""
 
     @custom_gradient
     def passing(*args, **kwargs):
@@ -217,7 +217,7 @@ def grad_pass_through(f):
 
 @export("recompute_grad")
 def recompute_grad(f):
-    """`f` that keeps none of its intermediate values: they are computed again for the gradient."""
+    """Wraps `f` so that its intermediate values are not kept for the gradient but computed again."""
 
     def with_backward(*args, **kwargs):
         def backward(*grads, variables=None):
@@ -255,7 +255,7 @@ def _flows(value):
 def nondifferentiable_batch_function(num_batch_threads, max_batch_size, batch_timeout_micros,
                                      allowed_batch_sizes=None, max_enqueued_batches=10, autograph=True,
                                      enable_large_batch_splitting=True):
-    """A decorator for functions whose calls a server may join. Calls are fast here, so each runs by itself."""
+    """Decorates a function whose concurrent calls a server may batch. Here each call runs on its own."""
     def mark(fn):
         @functools.wraps(fn)
         def alone(*args):
@@ -270,7 +270,7 @@ def nondifferentiable_batch_function(num_batch_threads, max_batch_size, batch_ti
 
 
 def _in_graph(value, graph):
-    """A target or source as a tensor of the graph; variables by their handle."""
+    """A target or source as a tensor of the graph; for a variable, its handle."""
     value = _part(value)
     if is_variable(value):
         value = value.handle
@@ -280,7 +280,7 @@ def _in_graph(value, graph):
 
 
 def _one_each(grad_ys, count):
-    """The gradient given for each target: an item of the list may itself be a list of numbers."""
+    """A list with the output gradient of each target. An item of the list may itself be a list of numbers."""
     if not isinstance(grad_ys, (list, tuple)):
         grad_ys = [grad_ys]
     given = list(grad_ys) if len(grad_ys) == count else nest.flatten(grad_ys)
@@ -292,7 +292,7 @@ def _one_each(grad_ys, count):
 @export("gradients")
 def gradients(ys, xs, grad_ys=None, name="gradients", gate_gradients=False, aggregation_method=None,
               stop_gradients=None, unconnected_gradients=UnconnectedGradients.NONE):
-    """A list: the sum of d y / d x over all `ys`, for every x. In graphs and functions only."""
+    """A list with the gradient of the sum of `ys` for each x of `xs`. Only in graphs and functions."""
     if _core.executing_eagerly():
         raise RuntimeError("tf.gradients is not supported when eager execution is enabled. Use tf.GradientTape "
                            "instead.")
@@ -320,7 +320,8 @@ def gradients(ys, xs, grad_ys=None, name="gradients", gate_gradients=False, aggr
 
 @export("hessians")
 def hessians(ys, xs, gate_gradients=False, aggregation_method=None, name="hessians"):
-    """A list: d2 (sum of ys) / dx dx of shape `x.shape + x.shape`, for every x. In graphs and functions only."""
+    """A list with the Hessian of the sum of `ys`, of shape `x.shape + x.shape`, for each x of `xs`. Only in graphs and
+    functions."""
     found = []
     for x in nest.flatten(xs):
         first = gradients(ys, x)[0]

@@ -1,4 +1,4 @@
-"""Graphs: what tf.Graph offers beyond the engine's graph, the default graph, scopes."""
+"""tf.Graph and FuncGraph on top of the engine's graph, the default graph, name scopes and control dependencies."""
 import contextlib
 import itertools
 import re
@@ -15,19 +15,19 @@ _local = threading.local()
 
 
 class _Stack(threading.local):
-    """The graphs this thread has entered as default, innermost last."""
+    """The stack of graphs that this thread has made default; the innermost is last."""
 
     def __init__(self):
         self.graphs = []
 
 
 _stack = _Stack()
-_global_default = [None]  # the graph of programs that never make one
+_global_default = [None]  # the default graph of programs that do not create one
 _eager_off = [False]
 
 
 class _AsDefault(contextlib.ContextDecorator):
-    """What `graph.as_default()` gives to a `with` statement."""
+    """The context manager that `graph.as_default()` returns."""
 
     __slots__ = ("graph", "entered")
 
@@ -43,7 +43,7 @@ class _AsDefault(contextlib.ContextDecorator):
     def __exit__(self, *_):
         self.graph._leave_scope(self.entered)
 
-    def _recreate_cm(self):  # each call of a function that it decorates enters anew
+    def _recreate_cm(self):  # as a decorator, each call of the function enters again
         return _AsDefault(self.graph)
 
 
@@ -55,18 +55,18 @@ class Graph(_core.GraphBase):
 
     def __init__(self):
         self._collections = {}
-        self._weakly = {}  # collection -> {address: weak reference}, of values that are asked for through it alone
+        self._weakly = {}  # collection -> {address: weak reference}, of values that the collection does not keep alive
         self._scope = ""
         self._seed = None
         self._last_id = 0
         self._finalized = False
         self._names = {}
-        self._built = None  # how many names there were when the graph began to forget
+        self._built = None  # the number of names when the graph began to remove ops
         self._lock = threading.RLock()
 
     @classmethod
     def _around(cls, name, function):
-        """For a graph that has no object: a function's body that the engine made, or one whose object is gone."""
+        """A Python object for an engine graph that has none, because the engine made it or because the object was freed."""
         return FuncGraph(name or "") if function else Graph()
 
     def as_default(self):
@@ -80,15 +80,16 @@ class Graph(_core.GraphBase):
             graphs.append(self)
             return (None, None, depth)
         suspended = None
-        # A plain graph stands alone: nothing is captured from around it. One entered further out starts from the outside.
+        # A plain graph captures nothing from the graphs around it, so these are suspended. The same holds for a graph that is
+        # on the stack already, further out.
         if not self.building_function or any(g is self for g in graphs):
             suspended = _core.suspend()
         try:
-            entered = [suspended, None, depth]  # what needs memory comes first: a graph that was entered must be left
+            entered = [suspended, None, depth]  # allocated before _enter, so that no failure can follow it
             graphs.append(self)
             self._enter()
         except BaseException:
-            if _core.current_graph() is self:  # a signal's handler raised behind it
+            if _core.current_graph() is self:  # a signal handler raised after it was entered
                 self._leave()
             del graphs[depth:]
             if suspended is not None:
@@ -110,7 +111,7 @@ class Graph(_core.GraphBase):
             _core.resume(suspended)
 
     def _leave_inner(self):
-        """A signal's handler may raise after an inner graph was entered and before its `with` block begins: nobody leaves it."""
+        """Leaves the inner graphs that were entered by a `with` whose block never began, because a signal handler raised."""
         while (inner := _core.current_graph()) is not None and inner is not self:
             inner._leave()
 
@@ -121,21 +122,21 @@ class Graph(_core.GraphBase):
         return found
 
     def _keep_operation(self, operation):
-        """For an op that knows more than its node does."""
+        """Called for an Operation with attributes that its node does not have. A FuncGraph overrides it to keep it alive."""
 
     def get_operations(self):
-        """All ops, in the order they were added."""
+        """All ops, in the order in which they were added."""
         return [self._operation(k) for k in range(self._nodes()) if not self._gone(k)]
 
     def get_operation_by_name(self, name):
-        """The op called `name`; KeyError if there is none, ValueError for the name of a tensor."""
+        """The op called `name`. Raises KeyError if there is none and ValueError for the name of a tensor."""
         if not isinstance(name, str):
             raise TypeError(f"Operation names are strings (or similar), not {type(name).__name__}.")
         if ":" in name:
             raise ValueError(f"Name {name!r} appears to refer to a Tensor, not a Operation.")
         node = self._find(name)
         if node < 0:
-            for k in range(self._nodes()):  # ops are named when they are asked for
+            for k in range(self._nodes()):  # an op gets its name when it is first read
                 if not self._gone(k) and self._node_name(k) == name:
                     return self._operation(k)
             raise KeyError(f"The name {name!r} refers to an Operation not in the graph.")
@@ -148,7 +149,7 @@ class Graph(_core.GraphBase):
             return False
 
     def get_tensor_by_name(self, name):
-        """The tensor called `op:output`; KeyError if there is none, ValueError if the name is malformed."""
+        """The tensor called `op:output`. Raises KeyError if there is none and ValueError if the name is malformed."""
         if not isinstance(name, str):
             raise TypeError(f"Tensor names are strings (or similar), not {type(name).__name__}.")
         op, colon, index = name.rpartition(":")
@@ -166,7 +167,7 @@ class Graph(_core.GraphBase):
         return outputs[int(index)]
 
     def as_graph_element(self, obj, allow_tensor=True, allow_operation=True):
-        """The tensor or op of this graph that `obj` (or its name) stands for."""
+        """The tensor or op of this graph that `obj`, which may be a name, refers to."""
         if isinstance(obj, bytes):
             obj = obj.decode("utf-8")
         if isinstance(obj, str):
@@ -197,7 +198,7 @@ class Graph(_core.GraphBase):
             self.add_to_collection(name, value)
 
     def _collect_weakly(self, name, value):
-        """Adds a value to a collection until the graph forgets it, as graphs that grow while they run do."""
+        """Adds a value to a collection by weak reference, so that a graph that grows in a loop can free it."""
         kept, number = self._weakly.setdefault(name, {}), id(value)
         kept[number] = weakref.ref(value, lambda _: kept.pop(number, None))
 
@@ -244,12 +245,12 @@ class Graph(_core.GraphBase):
         return self._finalized
 
     def finalize(self):
-        """No op may be added from now on."""
+        """Makes the graph read-only: adding an op raises an error from now on."""
         self._finalized = True
         self._finalize()
 
     def _unsafe_unfinalize(self):
-        """Ops may be added again: for what finalized a graph of others, when it is done."""
+        """Undoes `finalize`, for a caller that finalized a graph temporarily."""
         self._finalized = False
         self._unfinalize()
 
@@ -260,7 +261,7 @@ class Graph(_core.GraphBase):
         return True
 
     def unique_name(self, name, mark_as_used=True):
-        """`name` below the present scope, with _1, _2 ... if it is taken."""
+        """`name` in the current name scope, with a suffix _1, _2, ... if it is taken."""
         full = (_core_scope() + name) if _core.current_graph() is self else self._scope + name
         key = full.lower()
         count = self._used(key)
@@ -275,7 +276,8 @@ class Graph(_core.GraphBase):
         return unique
 
     def _forget_names(self):
-        """Names of scopes that a loop opens go with its ops: nodes that stay are unique by themselves."""
+        """Removes old scope names, so that a loop that opens a scope in each iteration does not fill the table. The names of
+        existing nodes stay unique, because unique_name also looks them up in the graph."""
         if self._built is None:
             self._built = len(self._names)
         if len(self._names) > self._built + 256:
@@ -283,8 +285,8 @@ class Graph(_core.GraphBase):
                 del self._names[old]
 
     def _used(self, key):
-        """The first number that a name is free with. What was given as name_1, name_2 ... is known by the name's own
-        count: a loop that opens a scope in each pass needs no memory of them all."""
+        """The first suffix with which a name is free. name_1, name_2, ... are not stored: they follow from the count of the
+        name itself, so a loop that opens a scope in each iteration needs constant memory."""
         count = self._names.get(key, 0)
         if count == 0:
             base, _, number = key.rpartition("_")
@@ -298,7 +300,7 @@ class Graph(_core.GraphBase):
             yield full
 
     def _waited_for(self, item, node):
-        """The node to wait for: of an op of a graph around this one, a value that comes after it."""
+        """The node of this graph to depend on. For an op of an outer graph, it is a captured value that depends on the op."""
         if item.graph is self:
             return node
         with item.graph.as_default(), item.graph.control_dependencies([item]):
@@ -308,7 +310,7 @@ class Graph(_core.GraphBase):
 
     @contextlib.contextmanager
     def control_dependencies(self, control_inputs):
-        """Ops added inside run after these."""
+        """Ops that are added inside run after `control_inputs`."""
         if control_inputs is None:
             before = self._after([])
         else:
@@ -334,7 +336,7 @@ class Graph(_core.GraphBase):
             self._after(before)
 
     def device(self, name):
-        """Ops added inside are wanted on this device."""
+        """Ops that are added inside are placed on this device."""
         check_device(name, False)
         return devices.scope(self, name)
 
@@ -367,8 +369,8 @@ _SHARED = ("variables", "local_variables", "trainable_variables")
 
 
 class FuncGraph(Graph):
-    """The body of a function: what tensors from around it are used inside is captured. It sees the collections of the graph
-    around it: those of `collections`, a graph, or copies, of which those of variables are shared."""
+    """The graph of a function body. It captures tensors of outer graphs that are used inside. It has the collections of the
+    graph `collections`; without it, copies of those of the outer graph, except that collections of variables are shared."""
 
     building_function = True
 
@@ -380,7 +382,7 @@ class FuncGraph(Graph):
         self.variables = ()
         self._set_function(True)
         around = _core.current_graph()
-        if around is self:  # the engine was tracing into it before it had an object
+        if around is self:  # the engine began tracing into it before this object existed
             around = _stack.graphs[-1] if _stack.graphs else None
         if collections is not None:
             self._collections, self._weakly = collections._collections, collections._weakly
@@ -388,7 +390,8 @@ class FuncGraph(Graph):
             self._collections = {key: values if key in _SHARED else list(values) for key, values in around._collections.items()}
 
     def _operation(self, node):
-        """Held weakly: a trace ends with its function, not with the next garbage collection."""
+        """The Operation of a node. It is held by weak reference, since a reference cycle would keep the trace alive until the
+        next garbage collection."""
         known = self._ops.get(node)
         found = known() if known is not None else None
         if found is None:
@@ -420,7 +423,7 @@ class FuncGraph(Graph):
         return tuple(v for v in self.variables if getattr(v, "trainable", False))
 
     def capture(self, tensor, name=None):
-        """The tensor of this graph that stands for one from around it."""
+        """The tensor of this graph that represents a tensor of an outer graph."""
         return self._import(tensor)
 
 
@@ -432,7 +435,7 @@ offer(FuncGraph, "__internal__.FuncGraph")
 
 
 def global_default_graph():
-    """The graph of v1 programs that never made one."""
+    """The default graph of TensorFlow 1 programs that do not create one."""
     if _global_default[0] is None:
         _global_default[0] = Graph()
     return _global_default[0]
@@ -440,7 +443,7 @@ def global_default_graph():
 
 @export("compat.v1.get_default_graph")
 def get_default_graph():
-    """The graph ops are added to, or would be."""
+    """The graph that ops are added to or, when they run eagerly, would be added to."""
     current = _core.current_graph()
     if current is not None:
         return current
@@ -448,7 +451,7 @@ def get_default_graph():
 
 
 def plain_graph():
-    """The innermost graph being built that is no function's body; None if ops outside functions run eagerly."""
+    """The innermost graph being built that is no FuncGraph; None if ops outside functions run eagerly."""
     current = _core.current_graph()
     if current is None or not current.building_function:
         return current
@@ -457,7 +460,7 @@ def plain_graph():
 
 @export("compat.v1.reset_default_graph")
 def reset_default_graph():
-    """Forgets the global default graph."""
+    """Replaces the global default graph by an empty one."""
     if _stack.graphs and not _eager_off[0]:
         raise AssertionError("Do not use tf.reset_default_graph() to clear nested graphs. If you need a cleared graph, "
                              "exit the nesting and create a new graph.")
@@ -510,7 +513,7 @@ def executing_eagerly():
 
 @export("compat.v1.executing_eagerly_outside_functions")
 def executing_eagerly_outside_functions():
-    """Whether ops outside all functions run eagerly, and do not go to a graph."""
+    """Whether ops outside all functions run eagerly instead of being added to a graph."""
     return plain_graph() is None and not _eager_off[0]
 
 
@@ -523,7 +526,7 @@ def inside_function():
 @export("init_scope")
 @contextlib.contextmanager
 def init_scope():
-    """Leaves the functions being traced: ops inside run eagerly (or are added to the outer v1 graph)."""
+    """Leaves the functions being traced: ops inside run eagerly, or are added to the graph of a TensorFlow 1 program."""
     current = _core.current_graph()
     if current is None or not current.building_function:
         yield
@@ -535,7 +538,7 @@ def init_scope():
     outer = next((g for g in reversed(graphs) if not g.building_function), None)
     if outer is not None:
         entered = outer._enter_scope()
-        _core.set_scope(scope)  # names keep the scope they are asked for in
+        _core.set_scope(scope)  # names keep the scope in which init_scope was entered
     eager_scope, _local.eager_scope = getattr(_local, "eager_scope", ""), scope
     try:
         yield
@@ -550,7 +553,7 @@ def init_scope():
 
 @contextlib.contextmanager
 def eagerly():
-    """Leaves every graph, also one of a session: ops inside run immediately. For values that are known already."""
+    """Leaves every graph, also that of a TensorFlow 1 program: ops inside run immediately."""
     suspended, scope = _core.suspend(), _core.set_scope("")
     try:
         yield
@@ -603,7 +606,7 @@ class _scope_in:
 
 @export("name_scope", "compat.v2.name_scope")
 class name_scope:
-    """Puts the ops made inside under `name/`. Eagerly it costs next to nothing."""
+    """Prefixes the names of ops that are created inside with `name/`. Eagerly it only stores the scope."""
 
     __slots__ = ("_name", "_inner")
 
@@ -640,7 +643,7 @@ class name_scope:
 
 
 def current_scope():
-    """The present name scope, with its slash; "" outside all."""
+    """The current name scope with its trailing slash; "" outside of all scopes."""
     if _core.current_graph() is None:
         return getattr(_local, "eager_scope", "")
     return _core_scope()
@@ -648,7 +651,7 @@ def current_scope():
 
 @export("control_dependencies", "compat.v1.control_dependencies")
 def control_dependencies(control_inputs):
-    """Ops made inside run after `control_inputs`; eagerly everything has run already."""
+    """Ops that are created inside run after `control_inputs`. Eagerly nothing is to be done: these have run already."""
     graph = _core.current_graph()
     if graph is None:
         for item in control_inputs if isinstance(control_inputs, (list, tuple)) else [control_inputs]:

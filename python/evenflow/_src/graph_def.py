@@ -1,5 +1,5 @@
-"""Graphs as GraphDef messages, for TensorBoard and for programs that read them. Functions inside (the branches of a condition,
-the body of a loop) are in the library."""
+"""Converts graphs to GraphDef messages, for TensorBoard and for programs that read them. Function graphs (the branches of a
+condition, the body of a loop) go to the library of the message."""
 import numpy as np
 
 from . import _core, dtypes, shapes
@@ -32,7 +32,7 @@ class _Writer:
         self._kept = []
 
     def function(self, graph):
-        """The name in the library of a graph that is an attribute."""
+        """The name in the library of a function graph, which is added if it is new."""
         name = self._names.get(id(graph))
         if name is None:
             name = self._names[id(graph)] = f"{getattr(graph, 'name', None) or 'function'}_{len(self._names)}"
@@ -69,7 +69,7 @@ class _Writer:
         for name, kind, *_ in op.op_def["attrs"]:
             try:
                 value = op.get_attr(name)
-            except ValueError:  # what inputs decide
+            except ValueError:  # an attribute that follows from the inputs
                 continue
             self.attr(proto.attr[name], value, kind)
         _add_inferred(proto, op)
@@ -104,13 +104,13 @@ class _Writer:
 
 
 def _split(described, n):
-    """How many tensors stand for each argument: one, or what is left over for a list."""
+    """The number of tensors of each argument: one, or all remaining ones for a list."""
     fixed = sum(1 for _, _, number, listed in described if number is None and not listed)
     return [1 if number is None and not listed else n - fixed for _, _, number, listed in described]
 
 
 def _output(op, index):
-    """Output `index` as functions name it: the argument, and the position in it."""
+    """Output `index` in the notation of FunctionDef: the name of the output argument and the position in it."""
     described = op.op_def["outputs"]
     for (name, *_), count in zip(described, _split(described, len(op.outputs))):
         if index < count:
@@ -120,7 +120,7 @@ def _output(op, index):
 
 
 def _add_inferred(proto, op):
-    """The attributes that inputs decide: their dtypes, and how many there are."""
+    """Adds the attributes that follow from the inputs: their dtypes and their number."""
     described, inputs = op.op_def["inputs"], op.inputs
     known = {name for name, *_ in op.op_def["attrs"]}
     at = 0
@@ -138,7 +138,7 @@ def _add_inferred(proto, op):
 
 
 def _simple(value):
-    """The field of an AttrValue, and what it holds."""
+    """(name of the field of an AttrValue, value of the field)."""
     if isinstance(value, bool):
         return "b", value
     if isinstance(value, (int, np.integer)):

@@ -1,4 +1,4 @@
-"""x[...] where the index holds tensors or numpy integers, or is a mask. Plain indices are C (python/ext/index.c)."""
+"""x[...] with an index that contains tensors or numpy integers or is a mask. Plain indices are C (python/ext/index.c)."""
 import numpy as np
 
 from . import _core, dtypes
@@ -9,7 +9,7 @@ _INDEX_TYPES = (dtypes.int16, dtypes.int32, dtypes.int64)
 
 
 def _check_index(index):
-    """TensorFlow's words for what cannot be an index."""
+    """Raises TensorFlow's TypeError for a value that cannot be an index."""
     if isinstance(index, CoreTensor):
         dims = (index if isinstance(index, Tensor) else index.shape)._dims
         fits = index.dtype in _INDEX_TYPES and (dims is None or len(dims) != 1)
@@ -23,9 +23,9 @@ def _check_index(index):
 
 
 def getitem(tensor, key):
-    """tensor[key] where key holds tensors, numpy integers, or is a mask."""
+    """tensor[key] for a key that contains tensors or numpy integers, or that is a mask."""
     if is_mask(key):
-        from .ops.index import boolean_mask  # an op, which can be loaded only after tensors, which need this file
+        from .ops.index import boolean_mask  # ops/index.py imports tensors.py, which imports this file
 
         return boolean_mask(tensor, key)
     items = key if isinstance(key, (tuple, list)) else (key,)
@@ -36,7 +36,7 @@ def getitem(tensor, key):
 
 
 def slice_parts(items):
-    """begin, end and strides of a StridedSlice, and its masks, for a tuple of indices."""
+    """([begin, end, strides], masks) of the StridedSlice for a tuple of indices."""
     begin, end, strides = [], [], []
     masks = dict.fromkeys(("begin", "end", "ellipsis", "new_axis", "shrink_axis"), 0)
     for k, item in enumerate(items):
@@ -72,14 +72,14 @@ def slice_parts(items):
 
 
 def is_mask(key):
-    """Whether an index picks elements by truth values."""
+    """Whether an index is a boolean mask."""
     if isinstance(key, np.ndarray):
         return key.dtype == np.bool_
     return isinstance(key, bool) or (isinstance(key, Tensor) and key.dtype is dtypes.bool)
 
 
 def _index_vector(items):
-    """Indices side by side: a tensor among them decides the type."""
+    """A vector of indices. A tensor among them decides the dtype."""
     try:
         return _core.convert(items, None if items else dtypes.int32)
     except (TypeError, ValueError, NotImplementedError):

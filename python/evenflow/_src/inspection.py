@@ -1,4 +1,4 @@
-"""`tf.experimental.inspect` and `tf.experimental.benchmark`. What they need is loaded when they are first used."""
+"""`tf.experimental.inspect` and `tf.experimental.benchmark`. Their modules are imported at the first use."""
 import importlib
 
 from .namespace import export
@@ -10,7 +10,7 @@ def _module(name):
 
 @export("experimental.inspect")
 def inspect(obj, *args, runs=None, **kwargs):
-    """Shows what the engine makes of a function, a graph or a dataset.
+    """Shows how the engine runs a function, a graph or a dataset: its plan, steps and memory.
 
     >>> @tf.function
     ... def f(x):
@@ -22,11 +22,11 @@ def inspect(obj, *args, runs=None, **kwargs):
     Args:
       obj: a `tf.function`, a ConcreteFunction, a `tf.Graph`, a symbolic tensor or a `tf.data.Dataset`.
       *args: the arguments of a call. Without them the latest trace is shown, or that of the input signature.
-      runs: how often to run the plan to measure its steps; None: 20 times if running it has no effect, else not at all.
+      runs: how often to run the plan to measure its steps. None means 20 times if it has no side effects, else 0 times.
       **kwargs: further arguments of the call.
 
     Returns:
-      An object that prints as text. `svg()` is a picture of the memory plan, `data` what the engine told, `steps` the steps.
+      An object that prints as text. `svg()` draws the memory plan, `data` holds the engine's description, `steps` the steps.
     """
     return _module("inspected").inspect(obj, args, kwargs, runs)
 
@@ -39,14 +39,14 @@ class benchmark:  # noqa: N801 - a context manager is called like a function
     >>> with tf.experimental.benchmark("double"):
     ...     y = x * 2.0
 
-    Each time the block is run is one measurement, so it belongs into a loop. `evenflow bench --repeat N` ends the program
-    after N of them.
+    Each run of the block is one measurement, so the block belongs into a loop. `evenflow bench --repeat N` ends the program
+    after N measurements.
 
     Args:
-      name: of the region, in the report.
+      name: the name of the region in the report.
     """
 
-    hook = None  # of `evenflow bench`: called with a name, returns what is entered and left
+    hook = None  # `evenflow bench` sets it: hook(name) returns an object with begin() and end()
 
     def __init__(self, name):
         self._name, self._timer = name, None

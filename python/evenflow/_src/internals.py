@@ -1,9 +1,9 @@
-"""The few functions from inside TensorFlow that Keras calls; alias.py says under which names."""
+"""The few private functions of TensorFlow that Keras calls. alias.py maps their names to these."""
 import evenflow as tf
 
 
 def dynamic_update_slice(operand, update, start_indices):
-    """`operand` with `update` written at `start_indices`, which are moved so that it fits."""
+    """`operand` with `update` written at `start_indices`, which are clamped so that `update` fits."""
     operand = tf.convert_to_tensor(operand)
     update = tf.convert_to_tensor(update, dtype=operand.dtype)
     start = tf.cast(tf.convert_to_tensor(start_indices), tf.int32)
@@ -14,10 +14,10 @@ def dynamic_update_slice(operand, update, start_indices):
 
 
 class Context:
-    """What remains of an eager context: there is one, and it keeps no kernels."""
+    """The few methods of TensorFlow's eager context that Keras calls."""
 
     def clear_kernel_cache(self):
-        """Plans are found by structure and evicted by size, so there is nothing stale to drop."""
+        """Does nothing: plans are looked up by structure and evicted by size, so none is stale."""
 
     def executing_eagerly(self):
         return tf.executing_eagerly()
@@ -34,5 +34,5 @@ def context():
 
 
 def async_wait():
-    """Runs what this thread has put off, so that its errors show here."""
+    """Runs the deferred ops of this thread, so that their errors are raised here."""
     tf._core.wait()

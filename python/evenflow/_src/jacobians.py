@@ -1,7 +1,7 @@
 """Jacobians: the gradient of every element of a target.
 
-A gradient is linear in the gradient that comes in, so a row is the same computation with another unit vector. Run
-eagerly that is a loop. In a graph the computation is written once, cut out as a function of the incoming gradient, and
+A gradient is linear in its output gradient, so each row of the Jacobian is the same computation with another unit vector.
+Eagerly this is a Python loop. In a graph the gradient is built once, extracted as a function of the output gradient, and
 called in a loop.
 """
 import numpy as np
@@ -25,8 +25,8 @@ def _count(dims):
 
 
 def rows(target, sources, gradient):
-    """For every source the gradients of all elements of `target`, shape `target.shape + source.shape`; None where it
-    does not depend on it. `gradient(target, seed, sources)` gives one."""
+    """For each source the gradients of all elements of `target`, with shape `target.shape + source.shape`; None if it does
+    not depend on the source. `gradient(target, seed, sources)` computes the gradients for one output gradient."""
     if _core.is_symbolic(target):
         return _rows_in_graph(target, sources, gradient)
     dims = tuple(target._dims)
@@ -54,7 +54,7 @@ def rows(target, sources, gradient):
 
 
 def _rows_in_graph(target, sources, gradient):
-    """The gradient written once for some seed, and called in a loop for every unit vector."""
+    """Builds the gradient once, and calls it in a loop for every unit vector."""
     seed = raw.ZerosLike(target)
     found = [_whole(g) for g in gradient(target, seed, sources)]
     live = [k for k, g in enumerate(found) if g is not None]
@@ -87,7 +87,7 @@ def _spec(tensor):
 
 
 def jacobian(tape, target, sources, unconnected):
-    """`tape.jacobian`; the tape keeps its records until all rows are there."""
+    """`tape.jacobian`. The tape keeps its records until all rows are computed."""
     zero = wants_zeros(unconnected)
     flat = nest.flatten(sources)
     keys = [key_of(s) for s in flat]
@@ -100,15 +100,16 @@ def jacobian(tape, target, sources, unconnected):
 
 
 def _zeros(target, source):
-    """Zeros of the shape a jacobian would have."""
+    """Zeros with the shape of the Jacobian."""
     like = zeros_for(source)
     shape = raw.ConcatV2([raw.Shape(target), raw.Shape(like)], 0)
     return raw.Fill(shape, convert(0, like.dtype))
 
 
 def batch_jacobian(tape, target, source, unconnected):
-    """`tape.batch_jacobian`: rows do not mix, so the gradient of a column's sum holds that column of every row. Where
-    nothing is connected it is zero, as in TensorFlow, whatever `unconnected` says."""
+    """`tape.batch_jacobian`: row b of the target depends only on row b of the source, so the gradient of the sum of a column
+    contains that column's gradient for every row. An unconnected source gets zeros, as in TensorFlow, even if `unconnected`
+    is NONE."""
     wants_zeros(unconnected)
     value = convert(source)
     dims, inner = _core.static_shape(target), _core.static_shape(value)
@@ -138,14 +139,14 @@ def batch_jacobian(tape, target, source, unconnected):
 
 def _jacobian(self, target, sources, unconnected_gradients=UnconnectedGradients.NONE, parallel_iterations=None,
               experimental_use_pfor=True):
-    """d target[i] / d sources for every element i of `target`."""
+    """The gradients of every element of `target` by `sources`."""
     self._for_loops("jacobian", parallel_iterations, experimental_use_pfor)
     return jacobian(self, target, sources, unconnected_gradients)
 
 
 def _batch_jacobian(self, target, source, unconnected_gradients=UnconnectedGradients.NONE, parallel_iterations=None,
                     experimental_use_pfor=True):
-    """d target[b, i] / d source[b, ...] for every row b."""
+    """For every row b, the gradients of the elements of target[b] by source[b]."""
     self._for_loops("batch_jacobian", parallel_iterations, experimental_use_pfor)
     return batch_jacobian(self, target, source, unconnected_gradients)
 

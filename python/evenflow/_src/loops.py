@@ -1,8 +1,8 @@
 """tf.while_loop.
 
-Eagerly the loop is Python's. While recording, condition and body are traced into graphs of their own and
-one While node runs them. What they capture from around is handed in as further loop variables that the
-body gives back unchanged.
+Eagerly it is a Python loop. While a graph is being built, condition and body are traced into function graphs
+and one While node runs them. Tensors that they capture become further loop variables, which the body returns
+unchanged.
 """
 from . import _core, dtypes, nest
 from .control_graphs import Body, as_result, close, is_stateful, scalar
@@ -16,9 +16,9 @@ raw = _core.raw
 @export("while_loop")
 def while_loop(cond, body, loop_vars, shape_invariants=None, parallel_iterations=10, back_prop=True, swap_memory=False,
                maximum_iterations=None, name=None):
-    """Runs `body(*loop_vars)` for as long as `cond(*loop_vars)` is true, each time on what it returned the last time.
-    The variables may be any structure. In a graph a variable keeps its dtype, and its shape as far as
-    `shape_invariants` does not allow otherwise. `back_prop` and `swap_memory` change nothing."""
+    """Repeats `loop_vars = body(*loop_vars)` as long as `cond(*loop_vars)` is true, and returns the last `loop_vars`.
+    The variables may be any structure. In a graph, a variable must keep its dtype and its shape, unless `shape_invariants`
+    gives a less specific shape. `back_prop` and `swap_memory` have no effect."""
     if not callable(cond):
         raise TypeError("'cond' must be callable.")
     if not callable(body):
@@ -33,7 +33,7 @@ def while_loop(cond, body, loop_vars, shape_invariants=None, parallel_iterations
 
 
 def _as_sequence(result, count):
-    """What a body returned as a sequence of loop variables."""
+    """The result of a body as a sequence of loop variables."""
     if isinstance(result, (list, tuple)) and not nest.is_namedtuple(result):
         return result
     if count == 1 or result is None:
@@ -49,7 +49,7 @@ def _run(cond, body, loop_vars, maximum_iterations):
         result = _as_sequence(body(*loop_vars), count)
         if left is None or count == 1:
             nest.assert_same_structure(list(loop_vars), list(result))
-        else:  # counted, they are one variable beside the count: list and tuple differ
+        else:  # TensorFlow then compares the whole structure, in which a list differs from a tuple
             nest.assert_same_structure(loop_vars, result)
         loop_vars = result
         if left is not None:
@@ -61,7 +61,7 @@ def _run(cond, body, loop_vars, maximum_iterations):
 
 
 def _flat_invariants(loop_vars, invariants):
-    """The dims each plain tensor of the loop variables has in all turns; a tensor stands for its own."""
+    """For each plain tensor of the loop variables, the dims that it keeps in all iterations, or a tensor that has them."""
     if invariants is None:
         return nest.flatten(loop_vars, expand_composites=True)
     nest.assert_same_structure(list(loop_vars), _no_shapes(list(invariants)))
@@ -72,7 +72,7 @@ def _flat_invariants(loop_vars, invariants):
         if isinstance(shape, TypeSpec):
             dims.extend(s.shape._dims for s in nest.flatten(shape, expand_composites=True))
         elif nest._opens(variable):
-            if hasattr(variable, "_flow_of"):  # a TensorArray: its list is a scalar, whatever it holds
+            if hasattr(variable, "_flow_of"):  # a TensorArray is one scalar variant
                 dims.append(())
             else:
                 spec = variable._shape_invariant_to_type_spec(TensorShape(shape))
@@ -83,12 +83,12 @@ def _flat_invariants(loop_vars, invariants):
 
 
 def _as_bound(variable, shape):
-    """A shape as a bound: the variable itself where it is its own."""
+    """A shape invariant: the variable itself if the shape is its own, else the dims of the shape."""
     return variable if shape._of is variable and shape.rank == variable.ndim else shape._dims
 
 
 def _no_shapes(structure):
-    """Shapes and specs as leaves, whatever they are made of."""
+    """The structure with every TensorShape and TypeSpec replaced by a leaf, as both can be iterated over."""
     if isinstance(structure, (TensorShape, TypeSpec)):
         return 0
     if isinstance(structure, dict):
@@ -101,13 +101,13 @@ def _no_shapes(structure):
 
 
 def text_of(bound):
-    """A bound, or the shape of a tensor, for a message."""
+    """A shape invariant, or the shape of a tensor, as text for a message."""
     dims = _core.seen_shape(bound) if isinstance(bound, _core.Tensor) else bound
     return "<unknown>" if dims is None else str(tuple(dims))
 
 
 def _check_turn(before, after, bounds):
-    """A loop variable keeps its dtype, and its shape unless it may change."""
+    """Raises an error if an iteration changes the dtype of a loop variable, or its shape beyond its shape invariant."""
     for k, (old, new, bound) in enumerate(zip(before, after, bounds)):
         if old.dtype != new.dtype:
             raise TypeError(f"Loop var {k} enters the loop with type {old.dtype!r} but has type {new.dtype!r} after 1 "

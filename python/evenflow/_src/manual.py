@@ -1,8 +1,8 @@
-"""The manual: parameters and examples of the functions that people use most, added to their docstrings.
+"""Adds parameters and examples from manual.txt to the docstrings of the most used public functions.
 
-`manual.txt` begins with parameters that mean the same everywhere. Then comes a paragraph for each function: its public
-name, `parameter: sentence` where the common sentence does not fit, and an example as Python would show it. The test
-of the manual runs the examples; `tools/fill_manual.py` writes what they print.
+`manual.txt` begins with the parameters that have the same meaning in many functions. Then comes a paragraph for each
+function: its public name, `parameter: sentence` for parameters that differ from the common text, and an example as in a
+Python session. tests/python/manual_test.py runs the examples; `tools/fill_manual.py` writes their output.
 """
 import pathlib
 import re
@@ -36,7 +36,7 @@ def _parameters(function):
 
 
 def text_of(function, common, own, example):
-    """The docstring of a function: what it says already, then parameters and example."""
+    """The docstring of a function: its own text, then the parameters and the example."""
     known = [(p, own.get(p) or common.get(p)) for p in _parameters(function)]
     args = [f"    {p}: {sentence}" for p, sentence in known if sentence]
     lines = [(function.__doc__ or "").strip()]

@@ -1,4 +1,4 @@
-"""tf.Module: an object that finds the variables and modules in its attributes."""
+"""tf.Module: a base class that collects the variables and modules in its attributes."""
 import functools
 import re
 
@@ -12,7 +12,7 @@ _WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Za-z0-9_])(?=[A-Z][a-z])")
 
 
 def snake(name):
-    """A class's name as a module's: MyLayer -> my_layer."""
+    """The default name of a module, from the name of its class: MyLayer -> my_layer."""
     return _WORD.sub("_", name).lower()
 
 
@@ -35,8 +35,8 @@ def _is_fixed(value):
 
 @export("Module")
 class Module(AutoTrackable):
-    """The base of objects that hold variables. Attributes, and lists and dicts in them, are searched for variables and
-    for other modules, in the order of their names."""
+    """The base class of objects that hold variables. Variables and submodules are collected from the attributes, and from
+    lists and dicts in them, in the order of the attribute names."""
 
     __module__ = "tensorflow.python.module.module"
     _TF_MODULE_IGNORED_PROPERTIES = frozenset(("_self_children", "_self_hidden"))
@@ -53,12 +53,12 @@ class Module(AutoTrackable):
 
     @property
     def name(self):
-        """The module's name, as given or made from its class's."""
+        """The name of the module: as given, or derived from its class."""
         return self._name
 
     @property
     def name_scope(self):
-        """A context for the names of what the module makes."""
+        """A name scope for the ops and variables that the module creates."""
         return self._name_scope
 
     @property
@@ -68,28 +68,29 @@ class Module(AutoTrackable):
 
     @property
     def trainable_variables(self):
-        """The variables that are trained."""
+        """The trainable variables."""
         return tuple(self._flatten(predicate=_is_trainable, expand_composites=True))
 
     @property
     def non_trainable_variables(self):
-        """The other variables."""
+        """The variables that are not trainable."""
         return tuple(self._flatten(predicate=_is_fixed, expand_composites=True))
 
     @property
     def submodules(self):
-        """All modules below this one."""
+        """All modules that are reachable from this one."""
         return tuple(self._flatten(predicate=is_module))
 
     def _flatten(self, recursive=True, predicate=None, attribute_traversal_key=None, with_path=False,
                  expand_composites=False):
-        """The leaves of all attributes that `predicate` wants, depth last; each once, unless paths are asked for."""
+        """Yields the leaves of all attributes for which `predicate` is true; those of submodules come last. Each leaf is
+        yielded once, unless `with_path`."""
         return _walk(self, recursive, predicate or (lambda _: True), attribute_traversal_key, with_path,
                      expand_composites, (), {id(self)})
 
     @classmethod
     def with_name_scope(cls, method):
-        """A method whose ops and variables get the module's name before theirs."""
+        """Decorates a method, so that its ops and variables are created in the module's name scope."""
 
         @functools.wraps(method)
         def scoped(self, *args, **kwargs):

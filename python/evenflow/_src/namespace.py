@@ -1,11 +1,11 @@
-"""The public names: `tf.math.add` and all others, gathered from the modules that define them.
+"""The public names, such as `tf.math.add`, which are collected from the modules that define them.
 
-A module marks what it offers with `@export("math.add", "add")`, or `offer` for objects that are not
-written there. `publish` then hangs every name where it belongs: names without a dot on the package,
-the others on module objects (`evenflow.math`) that are made for this and stand in `sys.modules`, so that
-`import evenflow.math` works. No public module is a file of the implementation. A name that a module does not have, but
-its counterpart of the other generation has (`tf.log` is `tf.compat.v1.log`), is that one. Any other name that is not
-there raises an AttributeError that names the nearest one.
+A module marks its public functions with `@export("math.add", "add")`, or calls `offer` for objects that it does not
+define itself. `publish` then sets every name as an attribute: names without a dot on the package, the others on module
+objects (`evenflow.math`) that are created for this and put into `sys.modules`, so that `import evenflow.math` works. No
+public module is a file of the implementation. If a module lacks a name that its counterpart of the other generation has,
+it is found there (`tf.log` is `tf.compat.v1.log`). Any other missing name raises an AttributeError that suggests the
+nearest one.
 """
 import copyreg
 import sys
@@ -16,7 +16,7 @@ from ._missing import nearest, no_name
 
 _names = {}  # dotted public name -> object
 _spaces = {}  # dotted module name -> module
-_finders = {}  # dotted module name -> function that finds a name which nobody exported there
+_finders = {}  # dotted module name -> function that finds names which were not exported there
 
 
 def export(*names):
@@ -38,8 +38,8 @@ def offer(obj, *names):
 
 
 def offer_ops(table):
-    """Public functions that are just an op. A line reads: `Sub | x, y | math.subtract subtract`; a fourth field names
-    the older op that TensorFlow names the nodes after."""
+    """Adds public functions that only call an op. A line is `Sub | x, y | math.subtract subtract`; an optional fourth field
+    is the older op after which TensorFlow names the nodes."""
     for line in table.strip().splitlines():
         op, params, names, *older = (part.strip() for part in line.split("|"))
         names = names.split()
@@ -49,12 +49,12 @@ def offer_ops(table):
 
 
 def find_others(dotted, find):
-    """Lets `find(name)` answer for the names of a public module that no `export` mentions."""
+    """Registers `find(name)` for names of a public module that were not exported."""
     _finders[dotted] = find
 
 
 def names():
-    """All public names gathered so far, dotted."""
+    """{dotted public name: object} of all names collected so far."""
     return _names
 
 
@@ -62,8 +62,8 @@ _V1 = "compat.v1"
 
 
 def own(dotted, name):
-    """What the public module `dotted` ("" is the top) has by itself: a name exported there, or one that its finder
-    finds. AttributeError if it has neither; the other generation is not asked."""
+    """The object `name` of the public module `dotted` ("" is the package): exported there, or found by its finder. Raises
+    AttributeError if there is none; the other generation is not searched."""
     module = sys.modules.get(f"evenflow.{dotted}" if dotted else "evenflow")
     if module is not None and name in vars(module):
         return vars(module)[name]
@@ -82,8 +82,8 @@ def other_generation(dotted):
 
 
 def look_up(module, name):
-    """A name that is not among a public module's own: its finder's, or else that of the other generation. A name that
-    both generations have is therefore always that of the generation that was asked."""
+    """Finds a name that is no attribute of a public module: with its finder, else in the other generation. So a name that
+    both generations have always belongs to the generation of the module."""
     dotted = module.__name__[len("evenflow."):]
     if not name.startswith("__"):
         for place in (dotted, other_generation(dotted)):
@@ -102,7 +102,7 @@ class Namespace(types.ModuleType):
 
 
 def missing(module, name):
-    """The exception when `module` has no public `name`."""
+    """The AttributeError for a name that `module` does not have."""
     short = module.__name__.replace("evenflow", "tf", 1)
     hint = nearest(short, name, dir(module))
     if not hint:
@@ -112,7 +112,7 @@ def missing(module, name):
 
 
 def space(dotted):
-    """The module object for `dotted` ("math.special"), made if need be."""
+    """The module object for `dotted` ("math.special"), which is created if it does not exist."""
     found = _spaces.get(dotted)
     if found is not None:
         return found
@@ -138,7 +138,7 @@ def _find_raw(name):
 
 
 def _reduce_op(op):
-    """For pickles: a function that is just an op goes by its public name."""
+    """Used by pickle: a function that only calls an op is stored by its public name."""
     for name, value in _names.items():
         if value is op:
             return _find, (name,)
@@ -149,7 +149,7 @@ copyreg.pickle(type(_core.raw.Identity), _reduce_op)
 
 
 def publish():
-    """Puts every gathered name where programs look for it."""
+    """Sets every collected name as an attribute of its public module."""
     package = sys.modules["evenflow"]
     for name, obj in _names.items():
         outer, _, last = name.rpartition(".")

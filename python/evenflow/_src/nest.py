@@ -1,12 +1,12 @@
-"""Structures: lists, tuples, dicts and the like, with anything at their leaves.
+"""Nested structures: lists, tuples, dicts and similar containers with arbitrary leaves.
 
-A structure's children come in a fixed order: a sequence's by position, a mapping's by sorted key, a
-namedtuple's and an attrs class's by field. With `expand_composites` a composite tensor (sparse,
-ragged) opens up into its components, and so does its type spec. Plain lists, tuples and dicts are
-nearly everything that is met, so each walk tries them first.
+The children of a structure have a fixed order: by position in a sequence, by sorted key in a mapping, by
+field in a namedtuple and an attrs class. With `expand_composites` a composite tensor (sparse, ragged) is
+expanded into its components, and so is its type spec. Nearly all structures are plain lists, tuples and
+dicts, so each function tries these first.
 
-A class tells how it opens up by `_nest_kind`: "composite" (its `_type_spec` knows the components),
-"spec" (a type spec of such) or None.
+The attribute `_nest_kind` of a class says how it is expanded: "composite" (its `_type_spec` has the
+components), "spec" (the type spec of a composite) or None (it is not).
 """
 import collections.abc as abc
 
@@ -18,7 +18,7 @@ _LEAVES = frozenset((int, float, bool, complex, str, bytes, type(None), _core.Ea
 
 
 def is_namedtuple(instance, strict=False):
-    """Whether `instance` is a namedtuple; `strict`: of a class made by namedtuple itself."""
+    """Whether `instance` is a namedtuple. With `strict`, its class must be made by namedtuple itself, not derived."""
     if not isinstance(instance, tuple):
         return False
     if strict and type(instance).__base__ is not tuple:
@@ -38,7 +38,7 @@ def is_mapping(obj):
 
 
 def is_custom(obj):
-    """Whether `obj` takes itself apart."""
+    """Whether the class of `obj` defines `__tf_flatten__` and `__tf_unflatten__`."""
     return hasattr(type(obj), "__tf_flatten__") and hasattr(type(obj), "__tf_unflatten__")
 
 
@@ -61,7 +61,7 @@ is_sequence = is_nested
 
 
 def _opens(obj):
-    """Whether a composite tensor or its spec, to be expanded."""
+    """Whether `obj` is a composite tensor or the spec of one, which `expand_composites` expands."""
     return getattr(type(obj), "_nest_kind", None) is not None
 
 
@@ -86,7 +86,7 @@ def _spec(obj):
 
 
 def _values(structure):
-    """The children of anything the tests above call a structure, in order."""
+    """The children of a structure in order."""
     if type(structure) is list or type(structure) is tuple:
         return list(structure)
     if isinstance(structure, abc.Mapping):
@@ -183,7 +183,7 @@ def _flatten_into(structure, out, test):
 
 
 def flatten(structure, expand_composites=False):
-    """The leaves of `structure` in order; a leaf alone is a list of itself."""
+    """A list of the leaves of `structure` in order. For a leaf it is a list with that leaf."""
     if structure is None:
         return [None]
     out = []
@@ -206,7 +206,7 @@ def _pack(structure, leaves, test):
 
 
 def pack_sequence_as(structure, flat_sequence, expand_composites=False):
-    """`flat_sequence`'s items arranged as the leaves of `structure` are."""
+    """The items of `flat_sequence` packed into the structure of `structure`."""
     test = _test(expand_composites)
     if not is_nested(flat_sequence):
         raise TypeError(
@@ -255,7 +255,7 @@ def _same_type(a, b):
 
 
 def _check_opened(a, b, check_types):
-    """Composite tensors: both must be of types that one spec covers."""
+    """Raises unless two composite tensors have a common type spec."""
     first, second = _spec(a), _spec(b)
     if check_types and first.most_specific_common_supertype([second]) is None:
         raise _Differ(TypeError, f"{first} and {second} have no type spec in common")
@@ -300,7 +300,7 @@ def _compare(a, b, check_types, test):
 
 
 def assert_same_structure(nest1, nest2, check_types=True, expand_composites=False):
-    """Raises unless both are nested alike: ValueError, or TypeError where only types differ."""
+    """Raises ValueError unless both have the same structure, or TypeError if only the types of containers differ."""
     try:
         _compare(nest1, nest2, bool(check_types), _test(expand_composites))
     except _Differ as e:
@@ -338,7 +338,7 @@ def _options(kwargs):
 
 
 def map_structure(func, *structure, **kwargs):
-    """Calls `func` with the leaves at each place and arranges the results as the first structure."""
+    """Calls `func` with the corresponding leaves of all structures and packs the results like the first structure."""
     if not callable(func):
         raise TypeError(f"func must be callable, got: {func!r}")
     if not structure:
@@ -382,12 +382,12 @@ def flatten_with_joined_string_paths(structure, separator="/", expand_composites
 
 
 def map_structure_with_tuple_paths(func, *structure, **kwargs):
-    """As map_structure; `func` gets the leaf's path (a tuple of keys) first."""
+    """Like map_structure, but `func` gets the path of the leaf (a tuple of keys) as its first argument."""
     return map_structure_with_tuple_paths_up_to(structure[0], func, *structure, **kwargs)
 
 
 def map_structure_with_paths(func, *structure, **kwargs):
-    """As map_structure; `func` gets the leaf's path (keys joined by "/") first."""
+    """Like map_structure, but `func` gets the path of the leaf (keys joined by "/") as its first argument."""
 
     def with_text(path, *leaves, **more):
         return func("/".join(map(str, path)), *leaves, **more)
@@ -411,7 +411,7 @@ def _check_shallow_type(shallow, full):
 
 
 def _shallow_pairs(shallow, full):
-    """Children of both side by side, by key for mappings."""
+    """(key, child of shallow, child of full) for each child; mappings are matched by key."""
     if isinstance(shallow, abc.Mapping) and isinstance(full, abc.Mapping):
         return [(key, shallow[key], full[key]) for key in _sorted_keys(shallow)]
     keys = [key for key, _ in _items(shallow)]
@@ -419,7 +419,7 @@ def _shallow_pairs(shallow, full):
 
 
 def assert_shallow_structure(shallow_tree, input_tree, check_types=True, expand_composites=False):
-    """Raises unless `input_tree` is nested at least as `shallow_tree` is."""
+    """Raises an error unless `input_tree` has the structure of `shallow_tree` down to its leaves; it may be deeper."""
     test = _test(expand_composites)
     if not test(shallow_tree):
         return
@@ -468,13 +468,13 @@ def _up_to(shallow, full, test, prefix=()):
 def flatten_with_tuple_paths_up_to(
     shallow_tree, input_tree, check_types=True, expand_composites=False
 ):
-    """Pairs of (path, part of `input_tree` where `shallow_tree` has a leaf)."""
+    """Pairs of (path, subtree of `input_tree`) for the leaves of `shallow_tree`."""
     assert_shallow_structure(shallow_tree, input_tree, check_types, expand_composites)
     return list(_up_to(shallow_tree, input_tree, _test(expand_composites)))
 
 
 def flatten_up_to(shallow_tree, input_tree, check_types=True, expand_composites=False):
-    """The parts of `input_tree` that stand where `shallow_tree` has leaves."""
+    """A list of the subtrees of `input_tree` at the leaves of `shallow_tree`."""
     pairs = flatten_with_tuple_paths_up_to(
         shallow_tree, input_tree, check_types, expand_composites
     )
@@ -482,7 +482,7 @@ def flatten_up_to(shallow_tree, input_tree, check_types=True, expand_composites=
 
 
 def map_structure_with_tuple_paths_up_to(shallow_tree, func, *inputs, **kwargs):
-    """As map_structure_up_to; `func` gets the path (a tuple of keys) first."""
+    """Like map_structure_up_to, but `func` gets the path (a tuple of keys) as its first argument."""
     if not inputs:
         raise ValueError("Cannot map over no sequences")
     check_types, expand_composites = _options(kwargs)
@@ -495,14 +495,14 @@ def map_structure_with_tuple_paths_up_to(shallow_tree, func, *inputs, **kwargs):
 
 
 def map_structure_up_to(shallow_tree, func, *inputs, **kwargs):
-    """Calls `func` with the parts of `inputs` at each leaf of `shallow_tree`; shaped as that."""
+    """Calls `func` with the subtrees of `inputs` at each leaf of `shallow_tree`, and packs the results like it."""
     return map_structure_with_tuple_paths_up_to(
         shallow_tree, lambda _, *parts: func(*parts), *inputs, **kwargs
     )
 
 
 def get_traverse_shallow_structure(traverse_fn, structure, expand_composites=False):
-    """The part of `structure` that `traverse_fn` wants entered, as a structure of booleans."""
+    """A structure of booleans: the part of `structure` that `traverse_fn` returns true for."""
     test = _test(expand_composites)
     answer = traverse_fn(structure)
     if not test(structure):
@@ -529,7 +529,7 @@ def get_traverse_shallow_structure(traverse_fn, structure, expand_composites=Fal
 
 
 def list_to_tuple(structure):
-    """`structure` with every list made a tuple."""
+    """`structure` with every list converted to a tuple."""
     if isinstance(structure, list) or type(structure) is tuple:
         return tuple([list_to_tuple(child) for child in structure])
     if not is_nested(structure):

@@ -1,4 +1,4 @@
-"""An op of a graph as Python sees it."""
+"""tf.Operation: an op of a graph."""
 import linecache
 import traceback
 
@@ -39,12 +39,12 @@ class Operation:
 
     @property
     def device(self):
-        """The device that was asked for with tf.device; "" if there is none."""
+        """The device name that the program gave with tf.device; "" if there is none."""
         return devices.of_node(self.graph, self._node)
 
     @property
     def traceback(self):
-        """The calls of the user's program that made the op, the outermost first."""
+        """The call stack of the user's program that created the op; the outermost call is first."""
         return traceback.StackSummary.from_list(
             [(file, line, name, linecache.getline(file, line).strip() or None)
              for file, line, name in self.graph._places(self._node)])
@@ -58,7 +58,7 @@ class Operation:
         return self.graph.building_function and any(t.op is self for t in self.graph.inputs)
 
     def get_attr(self, name):
-        """The value of an attribute; ValueError if there is none of that name."""
+        """The value of an attribute. Raises ValueError if there is no attribute `name`."""
         if name == "_user_specified_name" and self._is_parameter():
             return self.name.encode()
         return self.graph._attr(self._node, name)
@@ -67,7 +67,7 @@ class Operation:
         return tuple(self.outputs)
 
     def run(self, feed_dict=None, session=None):
-        """Runs the op in `session` or the default one."""
+        """Runs the op in `session`, or in the default session."""
         default_session(session).run(self, feed_dict)
 
     def _set_attr(self, name, value):

@@ -9,7 +9,7 @@ raw = _core.raw
 
 @export("experimental.Optional")
 class Optional(CompositeTensor):
-    """A value, or none: a variant of the engine."""
+    """A value or nothing, held by a variant tensor."""
 
     __module__ = "tensorflow.python.data.ops.optional_ops"
 
@@ -19,7 +19,7 @@ class Optional(CompositeTensor):
 
     @staticmethod
     def from_value(value):
-        """One that holds `value`, a structure of tensors."""
+        """An Optional that holds `value`, a structure of tensors."""
         value = nest.map_structure(lambda v: v if isinstance(v, (_core.Tensor, CompositeTensor)) else _core.convert(v),
                                    value)
         spec = nest.map_structure(type_spec_from_value, value)
@@ -27,7 +27,7 @@ class Optional(CompositeTensor):
 
     @staticmethod
     def empty(element_spec):
-        """One that holds nothing, and would hold a value of that spec."""
+        """An empty Optional for values with this spec."""
         return Optional(element_spec, raw.OptionalNone())
 
     @property
@@ -36,11 +36,11 @@ class Optional(CompositeTensor):
         return self._element_spec
 
     def has_value(self, name=None):
-        """Whether there is one: a bool tensor."""
+        """A bool tensor: whether it holds a value."""
         return raw.OptionalHasValue(self._variant, name=name)
 
     def get_value(self, name=None):
-        """The value; InvalidArgumentError if there is none."""
+        """The value. Raises InvalidArgumentError if there is none."""
         flat = nest.flatten(self._element_spec, expand_composites=True)
         tensors = raw.OptionalGetValue(self._variant, [s.dtype for s in flat], [s.shape for s in flat], name=name)
         return nest.pack_sequence_as(self._element_spec, tensors, expand_composites=True)
@@ -81,7 +81,7 @@ class OptionalSpec(TypeSpec):
         return Optional(self._element_spec, components[0])
 
 
-# Constants of tf.data, and the base class that libraries ask for by name.
+# Constants of tf.data, and the base class of iterators, which libraries refer to.
 offer(-1, "data.AUTOTUNE", "data.experimental.AUTOTUNE", "data.INFINITE_CARDINALITY")
 offer(-2, "data.UNKNOWN_CARDINALITY")
 
@@ -101,7 +101,7 @@ class Iterator:
         raise NotImplementedError(f"{type(self).__name__}.element_spec")
 
     def get_next(self):
-        """The next element; OutOfRangeError at the end."""
+        """Returns the next element. Raises OutOfRangeError at the end."""
         raise NotImplementedError(f"{type(self).__name__}.get_next")
 
     def get_next_as_optional(self):

@@ -1,8 +1,8 @@
-"""Gradients by tensors of the graphs around the one being built.
+"""Gradients with respect to tensors of outer graphs, around the one being built.
 
-A branch, a loop's body or a function uses tensors from around it by capturing them. A source that lies outside and leads
-to such a tensor is reached in two steps: the gradient by what was captured, then, with the way from the source to it
-called once more in here, the gradient of that call.
+A branch, a loop's body or a function captures the tensors that it uses from outer graphs. If a captured tensor depends on
+the source, the gradient is computed in two steps: first by the captured tensor; then the subgraph from the source to the
+captured tensor is called again in the inner graph, and this call is differentiated.
 """
 from . import _core
 from .composite import IndexedSlices
@@ -20,12 +20,13 @@ def _whole(gradient):
 
 
 def _captured(graph):
-    """What a graph uses of those around it, where something can flow."""
+    """The captured tensors of a graph that can have a gradient."""
     return [t for t in graph._captures() if _core.is_symbolic(t) and flows(t.dtype)]
 
 
 def _back(here, around, inputs, pairs):
-    """From gradients, in `here`, of tensors of the graph `around`, to those of its `inputs`."""
+    """The gradients of the tensors `inputs` of the graph `around`, computed in the graph `here`. `pairs` are (tensor of
+    `around`, its gradient in `here`)."""
     part, beside = around._part(inputs, [tensor for tensor, _ in pairs])
     given = [here._import(t) for t in inputs]
     made = part._call(given + [here._import(t) for t in beside])
@@ -33,9 +34,9 @@ def _back(here, around, inputs, pairs):
 
 
 def _by(here, pairs, source):
-    """The parts of a source's gradient that come by way of `pairs`, (tensor outside, its gradient in here)."""
+    """The summands of a source's gradient through the tensors of `pairs`: (outer tensor, its gradient in `here`)."""
     parts, pending = [], list(pairs)
-    while pending:  # graph by graph, outwards
+    while pending:  # one graph after the other, outwards
         around = pending[0][0]._edge[0]
         group = [(t, d) for t, d in pending if t._edge[0] is around]
         pending = [(t, d) for t, d in pending if t._edge[0] is not around]
@@ -53,7 +54,7 @@ def _by(here, pairs, source):
 
 
 def add_outer(targets, seeds, sources, stops, found):
-    """`found`, the gradients of `targets` by `sources`, with what comes by way of captured tensors."""
+    """`found`, the gradients of `targets` by `sources`, plus the gradients through captured tensors."""
     here = next((t._edge[0] for t in targets if _core.is_symbolic(t)), None)
     outside = [k for k, s in enumerate(sources) if _core.is_symbolic(s) and s._edge[0] is not here]
     captured = _captured(here) if here is not None and here.building_function and outside else []

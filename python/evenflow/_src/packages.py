@@ -1,9 +1,9 @@
-"""Packages that most programs never need: each is loaded at its first use."""
+"""Imports optional packages at their first use, as most programs never need them."""
 import importlib
 
 
 def package(name, user, install):
-    """The module `name`. ModuleNotFoundError says which name of ours (`user`) needs it, and what to install."""
+    """Imports the module `name`. If it is missing, the ModuleNotFoundError says that `user` needs it and what to install."""
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError:

@@ -1,4 +1,4 @@
-"""tf.profiler.experimental: profiles in the form that TensorBoard's profile plugin reads, made from the engine's events."""
+"""tf.profiler.experimental: writes the engine's events as profiles in the format of TensorBoard's profile plugin."""
 import collections
 import os
 import socket
@@ -8,14 +8,14 @@ from . import errors, wire
 from .namespace import export
 from .recording import Recording, _now
 
-_active = None  # (recording, folder)
+_active = None  # (recording, directory, options)
 
 
 @export("profiler.experimental.ProfilerOptions")
 class ProfilerOptions(collections.namedtuple("ProfilerOptions", ("host_tracer_level", "python_tracer_level",
                                                                  "device_tracer_level", "delay_ms"))):
-    """What a profile records. The engine's events do not come in levels, so these have no effect; a host_tracer_level of 0
-    records nothing but the spans of Trace."""
+    """What a profile records. The engine's events have no levels, so the levels have no effect, except that a
+    host_tracer_level of 0 records only the spans of Trace."""
 
     __slots__ = ()
 
@@ -25,7 +25,7 @@ class ProfilerOptions(collections.namedtuple("ProfilerOptions", ("host_tracer_le
 
 @export("profiler.experimental.start")
 def start(logdir, options=None):
-    """Begins a profile. Only one can be on."""
+    """Starts a profile. Only one can run at a time."""
     global _active
     try:
         recording = Recording()
@@ -36,7 +36,7 @@ def start(logdir, options=None):
 
 @export("profiler.experimental.stop")
 def stop(save=True):
-    """Ends the profile and, with `save`, writes it to plugins/profile/<time>/<host>.xplane.pb in its folder."""
+    """Stops the profile and, with `save`, writes it to plugins/profile/<time>/<host>.xplane.pb in its directory."""
     global _active
     if _active is None:
         raise errors.UnavailableError(None, None, "Cannot export profiling results. No profiler is running.")
@@ -72,11 +72,11 @@ class Profile:
 
 @export("profiler.experimental.Trace")
 class Trace:
-    """A span with a name in the profile; `step_num` makes it a step."""
+    """A named span in the profile. With the argument `step_num` it is a step."""
 
     def __init__(self, name, **kwargs):
         self._name, self._args = name, kwargs
-        self._begin = _now()  # as TensorFlow has it
+        self._begin = _now()  # as in TensorFlow, the span begins with the constructor
 
     def set_metadata(self, **kwargs):
         """Adds values to the span."""
@@ -95,7 +95,7 @@ class Trace:
 
 
 class _Names:
-    """A table of names with numbers from 1 on: the metadata of a plane."""
+    """A table of names, numbered from 1: the metadata of a plane."""
 
     def __init__(self, field):
         self._field, self._numbers = field, {}
@@ -105,7 +105,7 @@ class _Names:
         return self._numbers.setdefault(name, len(self._numbers) + 1)
 
     def written(self):
-        """All names as a map from numbers to messages of number and name."""
+        """The table as a protobuf map from a number to a message with the number and the name."""
         return b"".join(wire.message(self._field, wire.number(1, n) + wire.message(2, wire.number(1, n) + wire.text(2, name)))
                         for name, n in self._numbers.items())
 
@@ -130,12 +130,12 @@ def _xevent(s, events, stats):
 
 
 def _xname(s):
-    """Ops are named NAME:TYPE, by which TensorBoard knows them."""
+    """The name of an event. Ops are named NAME:TYPE, by which TensorBoard recognizes them."""
     return f"{s.name}:{s.name}" if s.kind != "span" and "bytes" in s.args and s.name[:1].isupper() else s.name
 
 
 def xspace(host, wall_ns, slices, dropped):
-    """A serialized XSpace with one plane, the host's, and a line for each thread. Times in it are picoseconds."""
+    """A serialized XSpace with one plane, that of the host, and a line for each thread. Its times are in picoseconds."""
     events, stats, lines = _Names(4), _Names(5), collections.defaultdict(list)
     for s in slices:
         if s.begin >= 0:
@@ -145,5 +145,5 @@ def xspace(host, wall_ns, slices, dropped):
                      wire.number(3, wall_ns) + b"".join(made))
         for k, (thread, made) in enumerate(sorted(lines.items())))
     plane = wire.text(2, "/host:CPU") + written + events.written() + stats.written()
-    warning = wire.text(3, f"{dropped} events found no room in the recording") if dropped else b""
+    warning = wire.text(3, f"{dropped} events did not fit into the recording") if dropped else b""
     return wire.message(1, plane) + warning + wire.text(4, host)

@@ -1,4 +1,4 @@
-"""Out of the graph and back: Python functions as ops, and printing."""
+"""Python functions as ops (tf.py_function, tf.numpy_function), tf.print and tf.strings.format."""
 import functools
 import os
 import pprint
@@ -26,7 +26,7 @@ _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
 def failure(error):
-    """An exception of the user's function as that of an op."""
+    """Converts an exception of the user's function to the exception of an op."""
     if isinstance(error, errors.OpError):
         return error
     kind = next((name for known, name in _CLASSES if isinstance(error, known)), "UnknownError")
@@ -34,7 +34,7 @@ def failure(error):
 
 
 def _raised_at(error):
-    """The line of the user's program where an exception was raised, as a line of text."""
+    """A line of text that names the line of the user's program where an exception was raised."""
     place, trace = "", error.__traceback__
     while trace is not None:
         code = trace.tb_frame.f_code
@@ -45,7 +45,7 @@ def _raised_at(error):
 
 
 def _decorator(make, what, func, inp, Tout, **options):
-    """Both are decorators as well: `@tf.py_function(Tout=...)`."""
+    """The decorator, if the function is used as one (`@tf.py_function(Tout=...)`); else None, after checking arguments."""
     if Tout is None:
         raise TypeError(f"Missing required argument: 'Tout'. If {what} is used as a decorator, give it by name: "
                         f"`@{what}(Tout=tout)`")
@@ -71,7 +71,7 @@ def _promised(Tout):
     """The flat list of specs (or plain dtypes) in `Tout`."""
     for part in Tout if isinstance(Tout, (list, tuple)) else ():
         if isinstance(part, dict) and not part:
-            as_dtype(part)  # which says that it is none
+            as_dtype(part)  # raises TypeError
     return nest.flatten(Tout) if nest.is_nested(Tout) else [Tout]
 
 
@@ -80,7 +80,7 @@ def _has_composites(values):
 
 
 def _parts(promise):
-    """The specs of the tensors a promised value consists of; a composite has several."""
+    """The specs of the tensors of one entry of `Tout`; a composite has several."""
     if isinstance(promise, TensorSpec):
         return [promise]
     if isinstance(promise, TypeSpec):
@@ -89,7 +89,7 @@ def _parts(promise):
 
 
 def _wanted(Tout):
-    """(dtypes, shapes) of all tensors for a dtype, a spec, or a structure of them."""
+    """(dtypes, shapes) of all tensors that `Tout`, a dtype, a spec or a structure of them, declares."""
     parts = [part for promise in _promised(Tout) for part in _parts(promise)]
     return [p.dtype for p in parts], [p.shape if p.shape.rank is not None else None for p in parts]
 
@@ -104,26 +104,26 @@ def _packed(Tout, results):
 
 
 def _listed(made, count):
-    """What the user's function returned as a list of `count` values."""
+    """The result of the user's function as a list of `count` values."""
     several = isinstance(made, (list, tuple)) and (count > 1 or len(made) == 1)
     made = nest.flatten(made) if several else [made]
     if len(made) != count:
-        raise ValueError(f"the function was to return {count} values and returned {len(made)}")
+        raise ValueError(f"the function must return {count} values, as Tout says, but returned {len(made)}")
     return made
 
 
 def _results(made, promises):
-    """What the user's function returned, as tensors of the kinds it promised."""
+    """The result of the user's function, converted to the tensors that `Tout` declares."""
     if not promises:
         return []
     tensors = []
     for value, promise in zip(_listed(made, len(promises)), promises):
         if isinstance(promise, TypeSpec) and not isinstance(promise, TensorSpec):
             if not isinstance(value, CompositeTensor) or not promise.is_compatible_with(value):
-                raise TypeError(f"the function promised {promise} and returned {value!r}")
+                raise TypeError(f"the function must return {promise}, as Tout says, but returned {value!r}")
             tensors.extend(promise._to_tensor_list(value))
         elif isinstance(value, CompositeTensor):
-            raise TypeError(f"the function promised a tensor and returned {value!r}")
+            raise TypeError(f"the function must return a tensor, as Tout says, but returned {value!r}")
         else:
             tensors.append(_core.convert(value, _parts(promise)[0].dtype))
     return tensors
@@ -131,7 +131,7 @@ def _results(made, promises):
 
 @export("py_function")
 def py_function(func=None, inp=None, Tout=None, name=None):  # noqa: N803 - TensorFlow's name
-    """Calls `func` with the values of `inp` as eager tensors, in a graph when it runs; gradients go through it."""
+    """Calls `func` with the values of `inp` as eager tensors; in a graph, each time the graph runs. It is differentiable."""
     decorated = _decorator(py_function, "tf.py_function", func, inp, Tout, name=name)
     if decorated is not None:
         return decorated
@@ -146,7 +146,7 @@ def py_function(func=None, inp=None, Tout=None, name=None):  # noqa: N803 - Tens
         try:
             values = nest.pack_sequence_as(given, tensors, expand_composites=True) if composite else tensors
             return _results(func(*values), promises)
-        except Exception as e:  # whatever it is: it becomes the error of an op
+        except Exception as e:  # any exception becomes the error of an op
             raise failure(e) from e
 
     inputs = [_core.convert(x) for x in nest.flatten(given, expand_composites=True)]
@@ -163,7 +163,7 @@ def py_function(func=None, inp=None, Tout=None, name=None):  # noqa: N803 - Tens
 
 
 def _back_through(call, inputs, flows, grads):
-    """The gradient of a Python function: it is called again, under a tape, when the gradient runs."""
+    """The gradient of a Python function, which is called again under a tape when the gradient is computed."""
     arrived = [k for k, g in enumerate(grads) if g is not None]
 
     def back(tensors):
@@ -185,7 +185,7 @@ def _back_through(call, inputs, flows, grads):
 
 @export("numpy_function", "compat.v1.numpy_function")
 def numpy_function(func=None, inp=None, Tout=None, stateful=True, name=None):  # noqa: N803 - TensorFlow's name
-    """Calls `func` with the values of `inp` as numpy arrays, in a graph when it runs."""
+    """Calls `func` with the values of `inp` as numpy arrays; in a graph, each time the graph runs."""
     decorated = _decorator(numpy_function, "tf.numpy_function", func, inp, Tout, stateful=stateful, name=name)
     if decorated is not None:
         return decorated
@@ -202,7 +202,7 @@ def numpy_function(func=None, inp=None, Tout=None, stateful=True, name=None):  #
         except Exception as e:
             raise failure(e) from e
 
-    once = functools.lru_cache(maxsize=1)(lambda: call([]))  # a stateless function of nothing is a constant, as in TensorFlow
+    once = functools.lru_cache(maxsize=1)(lambda: call([]))  # stateless without inputs: a constant, as in TensorFlow
     fixed = not stateful and not inputs
     outputs = _core.callback((lambda _: once()) if fixed else call, inputs, types, shapes, bool(stateful))
     return _packed(Tout, outputs)
@@ -219,18 +219,18 @@ def _array_results(made, types):
             continue
         tensor = _core.convert(array)
         if tensor.dtype != want:
-            raise TypeError(f"the function returned a value of type {tensor.dtype.name}, and {want.name} was promised")
+            raise TypeError(f"the function must return {want.name}, as Tout says, but returned {tensor.dtype.name}")
         tensors.append(tensor)
     return tensors
 
 
 # ---- printing -----------------------------------------------------------------------------------------------------
 
-_HOLE = "\ue000"  # stands for a tensor in a text; of the private use area, so no program prints it
+_HOLE = "\ue000"  # the placeholder of a tensor in a text; it is in Unicode's private use area, so no program prints it
 
 
 class _Hole:
-    """Shown as its text, holes and all: the repr of a string would escape them."""
+    """An object whose repr is a text with placeholders. The repr of a string would escape these."""
 
     def __init__(self, text=_HOLE):
         self._text = text
@@ -240,7 +240,7 @@ class _Hole:
 
 
 def _opened(value, tensors):
-    """A structure with holes where tensors are, which go to the list."""
+    """A structure with its tensors replaced by placeholders; the tensors are appended to the list."""
     if isinstance(value, SparseTensor):
         tensors.extend((value.indices, value.values, value.dense_shape))
         return _Hole(f"'SparseTensor(indices={_HOLE}, values={_HOLE}, shape={_HOLE})'")
@@ -260,7 +260,7 @@ def _opened(value, tensors):
 
 
 def _formatted(text, tensors, hole, summarize, name=None):
-    """`text` with tensors in place of its holes; a ragged one is written as nested lists."""
+    """`text` with its placeholders replaced by tensors. A ragged tensor is written as nested lists."""
     parts = text.split(hole)
     plain = [v for v in tensors if not has_rows(v)]
     if len(plain) == len(tensors) or len(parts) != len(tensors) + 1:
@@ -274,7 +274,7 @@ def _formatted(text, tensors, hole, summarize, name=None):
 
 
 def _template(values, sep):
-    """(text with holes, the tensors that fill them)."""
+    """(text with placeholders, the tensors that replace them)."""
     tensors, texts = [], []
     for value in values:
         opened = value if isinstance(value, str) else _opened(value, tensors)
@@ -286,7 +286,7 @@ _LEVELS = ("info", "warning", "warn", "error")
 
 
 def _stream(output_stream):
-    """The name of a stream as the op has it."""
+    """The name of a stream as the op PrintV2 takes it."""
     if isinstance(output_stream, str) and output_stream.startswith("file://"):
         return output_stream
     if output_stream is sys.stdout:
@@ -302,13 +302,13 @@ def _stream(output_stream):
 
 
 def _is_text(value):
-    """Whether a value is a tensor of one string: alone, it is printed without quotes."""
+    """Whether a value is a scalar string tensor, which is printed without quotes if it is the only argument."""
     return isinstance(value, _core.Tensor) and value.dtype is dtypes.string and _core.static_shape(value) == ()
 
 
 @export("print")
 def print_v2(*inputs, **kwargs):
-    """Prints values and tensors; in a graph when it runs. To stderr, or `output_stream`."""
+    """Prints values and tensors to stderr or `output_stream`; in a graph, each time the graph runs."""
     output_stream = kwargs.pop("output_stream", sys.stderr)
     name = kwargs.pop("name", None)
     summarize = kwargs.pop("summarize", 3)
@@ -342,7 +342,7 @@ def print_v2(*inputs, **kwargs):
 
 @export("strings.format")
 def strings_format(template, inputs, placeholder="{}", summarize=3, name=None):
-    """`template` with the values of tensors in place of its placeholders, as a string tensor."""
+    """A string tensor: `template` with its placeholders replaced by the values of tensors."""
     values = list(inputs) if isinstance(inputs, (list, tuple)) else [inputs]
     holes = template.count(placeholder)
     if holes != len(values):

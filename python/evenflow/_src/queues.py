@@ -1,4 +1,4 @@
-"""tf.queue: queues of elements between threads, over the engine's resources."""
+"""tf.queue: queues that pass elements between threads. The engine implements them as resources."""
 import uuid
 
 from . import _core, dtypes, shapes
@@ -14,7 +14,7 @@ def _listed(x):
 
 
 def _shared_name(given, word):
-    """In a graph, runs find the queue again by its name; eagerly the handle alone holds it."""
+    """The shared name of a queue. In a graph each run finds the queue by this name; eagerly the handle owns the queue."""
     if given is not None:
         return given
     return "" if executing_eagerly() else f"{word}_{uuid.uuid4()}"
@@ -22,7 +22,7 @@ def _shared_name(given, word):
 
 @export("queue.QueueBase", "compat.v1.QueueBase")
 class QueueBase:
-    """What queues have in common."""
+    """The base class of queues."""
 
     __module__ = "tensorflow.python.ops.data_flow_ops"
 
@@ -41,7 +41,7 @@ class QueueBase:
 
     @staticmethod
     def from_list(index, queues):
-        """The queue whose place in a list a tensor says; all of them must hold the same kind of elements."""
+        """The queue number `index`, a tensor, of a list. All queues must have elements with the same dtypes and names."""
         if not queues or not isinstance(queues, list) or not all(isinstance(q, QueueBase) for q in queues):
             raise TypeError("A list of queues expected")
         if any(q.dtypes != queues[0].dtypes for q in queues):
@@ -77,11 +77,11 @@ class QueueBase:
         return made
 
     def enqueue(self, vals, name=None):
-        """Puts one element in; waits while the queue is full."""
+        """Adds one element. Blocks while the queue is full."""
         return raw.QueueEnqueueV2(self._queue_ref, self._parts(vals, False), name=name)
 
     def enqueue_many(self, vals, name=None):
-        """Puts in an element for each row of the components; waits while the queue is full."""
+        """Adds one element for each row of the components. Blocks while the queue is full."""
         return raw.QueueEnqueueManyV2(self._queue_ref, self._parts(vals, True), name=name)
 
     def _taken(self, parts, rows=None):
@@ -96,20 +96,20 @@ class QueueBase:
         return parts[0] if len(parts) == 1 else parts
 
     def dequeue(self, name=None):
-        """Takes one element out; waits while the queue is empty."""
+        """Removes and returns one element. Blocks while the queue is empty."""
         return self._taken(raw.QueueDequeueV2(self._queue_ref, self._dtypes, name=name))
 
     def dequeue_many(self, n, name=None):
-        """Takes n elements out, stacked; waits until there are so many."""
+        """Removes n elements and returns them stacked. Blocks until the queue has n elements."""
         made = raw.QueueDequeueManyV2(self._queue_ref, n=n, component_types=self._dtypes, name=name)
         return self._taken(made, n if isinstance(n, int) else 0)
 
     def dequeue_up_to(self, n, name=None):
-        """Takes n elements out, stacked; fewer where a closed queue has no more."""
+        """Removes n elements and returns them stacked. If the queue is closed, it may return fewer."""
         return self._taken(raw.QueueDequeueUpToV2(self._queue_ref, n=n, component_types=self._dtypes, name=name), 0)
 
     def close(self, cancel_pending_enqueues=False, name=None):
-        """Nothing more can be put in; what is there can be taken out."""
+        """Closes the queue: no element can be added; the remaining ones can be removed."""
         return raw.QueueCloseV2(self._queue_ref, cancel_pending_enqueues=cancel_pending_enqueues, name=name)
 
     def is_closed(self, name=None):
@@ -143,7 +143,7 @@ def _sizes(given):
 
 @export("queue.FIFOQueue", "compat.v1.FIFOQueue")
 class FIFOQueue(QueueBase):
-    """Elements leave in the order in which they came."""
+    """A queue that returns elements in the order in which they were added."""
 
     __module__ = "tensorflow.python.ops.data_flow_ops"
 
@@ -156,7 +156,7 @@ class FIFOQueue(QueueBase):
 
 @export("queue.PaddingFIFOQueue", "compat.v1.PaddingFIFOQueue")
 class PaddingFIFOQueue(QueueBase):
-    """As FIFOQueue, of elements that differ in size: those that leave together are padded with zeros."""
+    """A FIFOQueue for elements of different sizes: dequeue_many pads them with zeros to the same size."""
 
     __module__ = "tensorflow.python.ops.data_flow_ops"
 
@@ -171,7 +171,8 @@ class PaddingFIFOQueue(QueueBase):
 
 @export("queue.RandomShuffleQueue", "compat.v1.RandomShuffleQueue")
 class RandomShuffleQueue(QueueBase):
-    """Elements leave in random order; at least `min_after_dequeue` stay, to choose from, until it is closed."""
+    """A queue that returns elements in random order. Until it is closed, at least `min_after_dequeue` elements stay in it to
+    choose from."""
 
     __module__ = "tensorflow.python.ops.data_flow_ops"
 
@@ -186,7 +187,7 @@ class RandomShuffleQueue(QueueBase):
 
 @export("queue.PriorityQueue", "compat.v1.PriorityQueue")
 class PriorityQueue(QueueBase):
-    """Elements begin with an int64; the one with the smallest leaves first."""
+    """A queue whose elements begin with an int64 priority. The element with the smallest one is returned first."""
 
     __module__ = "tensorflow.python.ops.data_flow_ops"
 

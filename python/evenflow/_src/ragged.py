@@ -1,7 +1,7 @@
-"""Ragged tensors: rows of different lengths, kept as one tensor of values and where each row ends.
+"""tf.RaggedTensor: rows of different lengths, stored as one tensor of values and the splits between the rows.
 
-A RaggedTensor's `values` may be ragged again; `flat_values` are the innermost. Functions over ragged
-tensors stand in ops/ragged.py; here is the class: making and taking apart. ops/ragged.py adds the methods that compute.
+The `values` of a RaggedTensor may be ragged again; `flat_values` are the innermost. This file has the class with its
+constructors and properties. ops/ragged.py has the functions of ragged tensors and adds the methods that compute.
 """
 import builtins
 import contextlib
@@ -24,12 +24,12 @@ _NO_SCOPE = contextlib.nullcontext()
 
 
 def _scope(name):
-    """The scope of the ops a factory method adds to a graph."""
+    """The name scope of the ops that a factory method adds to a graph."""
     return _NO_SCOPE if _core.executing_eagerly() else name_scope(name)
 
 
 def _text(x):
-    """Nested arrays as Python lists would be printed."""
+    """Nested arrays as text, in the notation of Python lists."""
     if not isinstance(x, np.ndarray):
         return str(x)
     if x.size == 0:
@@ -53,14 +53,14 @@ def has_rows(x):
 
 
 def as_ragged(x):
-    """`x`; a RaggedTensorValue as the RaggedTensor it stands for."""
+    """`x`, with a RaggedTensorValue converted to a RaggedTensor."""
     if not isinstance(x, RaggedTensorValue):
         return x
     return RaggedTensor.from_nested_row_splits(x.flat_values, x.nested_row_splits, validate=False)
 
 
 def _partition(x, dtype=None, name=None):
-    """Splits, lengths or row numbers as an integer tensor: int64 unless given as int32."""
+    """Row splits, row lengths or row numbers as an integer tensor: int64, unless they are int32 already."""
     if dtype is not None:
         dtype = dtypes.as_dtype(dtype)
         x = convert(x) if isinstance(x, _core.Tensor) else convert_to_tensor(x, dtype, name=name)
@@ -74,7 +74,7 @@ def _partition(x, dtype=None, name=None):
 
 
 def _need_rank(tensor, rank, what, validate=True):
-    """The checks that must run: that the rank of `tensor` is `rank`, unless it is known already."""
+    """Checks that the rank of `tensor` is `rank`. Returns the assertions to run, if the rank is not known statically."""
     dims = _core.static_shape(tensor)
     if dims is None:
         if not validate:
@@ -86,7 +86,7 @@ def _need_rank(tensor, rank, what, validate=True):
 
 
 def _need_rows(rows, count):
-    """ValueError for a number of rows that is known to be too small for their values."""
+    """Raises ValueError if the number of rows is known and too small for `rows`, the row of each value."""
     if count is None:
         return
     if count < 0:
@@ -101,7 +101,7 @@ def _number(value, like):
 
 
 def _count(values, dtype):
-    """The number of outermost rows of values, as a scalar tensor."""
+    """The number of rows of `values`, as a scalar tensor."""
     if isinstance(values, RaggedTensor):
         return values.nrows(dtype)
     return raw.StridedSlice(raw.Shape(values, dtype), [0], [1], [1], shrink_axis_mask=1)
@@ -112,7 +112,7 @@ def _splits(lengths):
 
 
 def ragged_indices(starts, lengths):
-    """For each row `lengths` numbers that count up from `starts`: their splits and all of them."""
+    """(row splits, all numbers) of rows in which row i has `lengths[i]` numbers that count up from `starts[i]`."""
     splits = _splits(lengths)
     rows = row_numbers(splits)
     total = splits[-1]
@@ -122,7 +122,7 @@ def ragged_indices(starts, lengths):
 
 
 def row_numbers(splits):
-    """The row of each value."""
+    """The row number of each value."""
     total = splits[-1]
     at = raw.Range(_number(0, total), total, _number(1, total))
     return raw.UpperBound(raw.ExpandDims(splits[1:], 0), raw.ExpandDims(at, 0), splits.dtype)[0]
@@ -130,7 +130,7 @@ def row_numbers(splits):
 
 @export("RaggedTensor")
 class RaggedTensor(CompositeTensor):
-    """A tensor whose rows may have different lengths; made by the `from_` methods."""
+    """A tensor whose rows may have different lengths. The `from_` methods create it."""
 
     _is_tensor = True
 
@@ -142,12 +142,12 @@ class RaggedTensor(CompositeTensor):
             )
         self._values, self._row_splits = values, row_splits
         self._uniform = uniform_row_length
-        self._lengths = self._rows = self._nrows = None  # the partition as it was given, if not by splits
+        self._lengths = self._rows = self._nrows = None  # the partition as it was given, unless by splits
 
     # ---- making ------------------------------------------------------------------------------------
     @classmethod
     def from_row_splits(cls, values, row_splits, name=None, validate=True):
-        """Row i is values[row_splits[i]:row_splits[i + 1]]."""
+        """A ragged tensor whose row i is values[row_splits[i]:row_splits[i + 1]]."""
         with _scope(name or "RaggedFromRowSplits"):
             values = _values(values)
             with _scope("RowPartitionFromRowSplits"):
@@ -172,7 +172,7 @@ class RaggedTensor(CompositeTensor):
 
     @classmethod
     def from_row_lengths(cls, values, row_lengths, name=None, validate=True):
-        """Rows of the given lengths."""
+        """A ragged tensor whose row i has the next row_lengths[i] values."""
         with _scope(name or "RaggedFromRowLengths"):
             values = _values(values)
             with _scope("RowPartitionFromRowLengths"):
@@ -194,7 +194,7 @@ class RaggedTensor(CompositeTensor):
 
     @classmethod
     def from_value_rowids(cls, values, value_rowids, nrows=None, name=None, validate=True):
-        """Value k belongs to row value_rowids[k], which must ascend."""
+        """A ragged tensor in which value k belongs to row value_rowids[k]. The row numbers must be sorted."""
         with _scope(name or "RaggedFromValueRowIds"):
             values = _values(values)
             with _scope("RowPartitionFromValueRowIds"):
@@ -226,7 +226,7 @@ class RaggedTensor(CompositeTensor):
 
     @classmethod
     def from_row_starts(cls, values, row_starts, name=None, validate=True):
-        """Row i begins at row_starts[i]."""
+        """A ragged tensor whose row i begins at values[row_starts[i]]."""
         with _scope(name or "RaggedFromRowStarts"):
             values = _values(values)
             with _scope("RowPartitionFromRowStarts"):
@@ -236,7 +236,7 @@ class RaggedTensor(CompositeTensor):
 
     @classmethod
     def from_row_limits(cls, values, row_limits, name=None, validate=True):
-        """Row i ends before row_limits[i]."""
+        """A ragged tensor whose row i ends before values[row_limits[i]]."""
         with _scope(name or "RaggedFromRowLimits"):
             values = _values(values)
             with _scope("RowPartitionFromRowLimits"):
@@ -246,7 +246,7 @@ class RaggedTensor(CompositeTensor):
 
     @classmethod
     def from_uniform_row_length(cls, values, uniform_row_length, nrows=None, name=None, validate=True):
-        """All rows have the same length."""
+        """A ragged tensor whose rows all have the same length."""
         with _scope(name or "RaggedFromUniformRowLength"):
             values = _values(values)
             with _scope("RowPartitionFromUniformRowLength"):
@@ -277,18 +277,18 @@ class RaggedTensor(CompositeTensor):
 
     @classmethod
     def from_nested_row_splits(cls, flat_values, nested_row_splits, name=None, validate=True):
-        """Several ragged dimensions, the outermost splits first."""
+        """A ragged tensor with several ragged dimensions, from their row splits; the outermost is first."""
         return cls._nest(flat_values, nested_row_splits, cls.from_row_splits, validate, "nested_row_splits")
 
     @classmethod
     def from_nested_row_lengths(cls, flat_values, nested_row_lengths, name=None, validate=True):
-        """Several ragged dimensions, the outermost lengths first."""
+        """A ragged tensor with several ragged dimensions, from their row lengths; the outermost is first."""
         return cls._nest(flat_values, nested_row_lengths, cls.from_row_lengths, validate, "nested_row_lengths")
 
     @classmethod
     def from_nested_value_rowids(cls, flat_values, nested_value_rowids, nested_nrows=None, name=None,
                                  validate=True):
-        """Several ragged dimensions, the outermost row numbers first."""
+        """A ragged tensor with several ragged dimensions, from the row numbers of their values; the outermost is first."""
         if isinstance(nested_value_rowids, _core.Tensor):
             raise TypeError("Argument `nested_value_rowids` must be a list of Tensors, not one tensor")
         if isinstance(nested_nrows, _core.Tensor):
@@ -312,7 +312,7 @@ class RaggedTensor(CompositeTensor):
 
     @classmethod
     def from_sparse(cls, st_input, name=None, row_splits_dtype=dtypes.int64):
-        """The rows of a sparse matrix that has nothing between elements of a row."""
+        """A ragged tensor of the rows of a sparse matrix, in which no row may have a gap between its elements."""
         if not isinstance(st_input, SparseTensor):
             raise TypeError(f"Argument `st_input` must be of type SparseTensor, not {st_input!r}")
         dtype = dtypes.as_dtype(row_splits_dtype)
@@ -322,7 +322,7 @@ class RaggedTensor(CompositeTensor):
         columns = raw.Cast(st_input.indices[:, 1], dtype)
         _, want = ragged_indices(raw.ZerosLike(made.row_starts()), made.row_lengths())
         check = debug.assert_equal(
-            columns, want, message="SparseTensor is not right-ragged (an element stands behind a gap)")
+            columns, want, message="SparseTensor is not right-ragged (a row has a gap before an element)")
         values = debug.with_dependencies([check] if check is not None else [], made.values)
         return cls(values, made.row_splits, _KEY)
 
@@ -331,12 +331,12 @@ class RaggedTensor(CompositeTensor):
         return self
 
     # ---- parts -------------------------------------------------------------------------------------
-    values = property(lambda self: self._values, doc="All rows, one behind the other.")
-    row_splits = property(lambda self: self._row_splits, doc="Where rows begin and end.")
+    values = property(lambda self: self._values, doc="The values of all rows, concatenated.")
+    row_splits = property(lambda self: self._row_splits, doc="The start of each row in `values`, and the end of the last.")
     dtype = property(lambda self: self._values.dtype, doc="The type of the elements.")
     uniform_row_length = property(
         lambda self: None if self._uniform is None else convert(self._uniform, self._row_splits.dtype),
-        doc="The length of all rows if it is one, else None.")
+        doc="The length of the rows if it was declared to be uniform, else None.")
 
     @property
     def flat_values(self):
@@ -346,13 +346,13 @@ class RaggedTensor(CompositeTensor):
 
     @property
     def ragged_rank(self):
-        """How many dimensions are partitioned into rows."""
+        """The number of partitioned (ragged) dimensions."""
         values = self._values
         return 1 + (values.ragged_rank if isinstance(values, RaggedTensor) else 0)
 
     @property
     def nested_row_splits(self):
-        """The splits of all ragged dimensions, the outermost first."""
+        """The row splits of all ragged dimensions, the outermost first."""
         inner = self._values.nested_row_splits if isinstance(self._values, RaggedTensor) else ()
         return (self._row_splits,) + inner
 
@@ -368,7 +368,7 @@ class RaggedTensor(CompositeTensor):
 
     @property
     def shape(self):
-        """The shape: None where rows differ in length."""
+        """The static shape, with None for ragged dimensions."""
         size = _core.seen_size(self._row_splits, 0) if self._row_splits.ndim else None
         rows = None if size is None else size - 1
         values = self._values
@@ -402,7 +402,7 @@ class RaggedTensor(CompositeTensor):
         return self._row_splits[1:]
 
     def row_lengths(self, axis=1, name=None):
-        """The length of each row; of inner rows for a larger axis."""
+        """The length of each row or, for a larger axis, of each inner row."""
         if axis == 0:
             return self.nrows()
         if axis == 1:
@@ -414,11 +414,11 @@ class RaggedTensor(CompositeTensor):
             raw.Mul(raw.Fill(shape[:1], _number(1, shape)), shape[axis - 1]))
 
     def value_rowids(self, name=None):
-        """The row of each value."""
+        """The row number of each value."""
         return self._rows if self._rows is not None else row_numbers(self._row_splits)
 
     def bounding_shape(self, axis=None, name=None, out_type=None):
-        """The smallest shape that holds all rows."""
+        """The smallest dense shape that contains all rows."""
         dtype = self._row_splits.dtype if out_type is None else dtypes.as_dtype(out_type)
         longest = raw.Max(raw.ConcatV2([self.row_lengths(), convert([0], self._row_splits.dtype)], 0), [0])
         if isinstance(self._values, RaggedTensor):
@@ -430,18 +430,18 @@ class RaggedTensor(CompositeTensor):
         return whole if axis is None else raw.GatherV2(whole, axis, 0)
 
     def with_values(self, new_values):
-        """The same rows of other values."""
+        """A ragged tensor with the same row partition and other values."""
         made = RaggedTensor(_values(new_values), self._row_splits, _KEY, self._uniform)
         return made._partitioned(self._lengths, self._rows, self._nrows)
 
     def with_flat_values(self, new_values):
-        """The same rows of other innermost values."""
+        """A ragged tensor with the same row partitions and other innermost values."""
         if isinstance(self._values, RaggedTensor):
             return self.with_values(self._values.with_flat_values(new_values))
         return self.with_values(new_values)
 
     def with_row_splits_dtype(self, dtype):
-        """The same with splits of another integer type."""
+        """The same ragged tensor with row splits of another integer dtype."""
         dtype = dtypes.as_dtype(dtype)
         values = self._values
         if isinstance(values, RaggedTensor):
@@ -450,9 +450,9 @@ class RaggedTensor(CompositeTensor):
         splits = splits if splits.dtype == dtype else raw.Cast(splits, dtype)
         return RaggedTensor(values, splits, _KEY, self._uniform)
 
-    # ---- leaving the ragged world ------------------------------------------------------------------
+    # ---- conversion to numpy and Python ------------------------------------------------------------------
     def numpy(self):
-        """Nested numpy arrays: one array if all rows have one length, else an array of arrays."""
+        """A numpy array: a dense one if all rows have the same length, else an array of arrays."""
         if _core.is_symbolic(self._row_splits) or _core.is_symbolic(self.flat_values):
             raise ValueError("RaggedTensor.numpy() is only supported in eager mode.")
         values, splits = self._values.numpy(), self._row_splits.numpy()
@@ -508,7 +508,7 @@ class RaggedTensor(CompositeTensor):
         return RaggedTensorSpec(shape, self.dtype, self.ragged_rank, self._row_splits.dtype)
 
     def _ef_flatten(self):
-        # At each call of a function: no spec is made, as types and other sizes are those of the tensors.
+        # Every call of a tf.function comes here. Dtypes and sizes are in the signatures of the tensors, so no spec is needed.
         levels, flat = self._levels()
         if len(levels) == 1:
             return (self._uniform,), (flat, self._row_splits), (1, 0)
@@ -530,7 +530,7 @@ class RaggedTensor(CompositeTensor):
 
 
 def _remake(values, row_splits, uniform):
-    """For pickles: the class is not found by its module, which is TensorFlow's."""
+    """Used by unpickling, because the `__module__` of the class is a module of TensorFlow."""
     return RaggedTensor(values, row_splits, _KEY, uniform)
 
 

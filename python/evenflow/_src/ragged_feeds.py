@@ -1,4 +1,4 @@
-"""Ragged values for sessions: made of Python lists, and placeholders that are fed with them."""
+"""Ragged values and placeholders for sessions of TensorFlow 1."""
 import numpy as np
 
 from . import dtypes
@@ -11,7 +11,7 @@ from .session import placeholder
 
 @export("compat.v1.ragged.constant_value")
 def constant_value(pylist, dtype=None, ragged_rank=None, inner_shape=None, row_splits_dtype="int64"):
-    """A RaggedTensorValue of nested Python lists; a numpy array if nothing in them is nested."""
+    """Converts nested Python lists to a RaggedTensorValue, or to a numpy array if no dimension is ragged."""
     dtype = dtype.as_numpy_dtype if isinstance(dtype, dtypes.DType) else dtype
     if not isinstance(pylist, (list, tuple, np.ndarray)):
         if ragged_rank:
@@ -27,7 +27,7 @@ def constant_value(pylist, dtype=None, ragged_rank=None, inner_shape=None, row_s
 
 @export("compat.v1.ragged.placeholder")
 def ragged_placeholder(dtype, ragged_rank, value_shape=None, name=None):
-    """A RaggedTensor whose value every run must feed; `value_shape` is that of one innermost value."""
+    """A RaggedTensor whose value every run must feed. `value_shape` is the shape of one innermost value."""
     if ragged_rank == 0:
         return placeholder(dtype, value_shape, name)
     name = name or "RaggedPlaceholder"

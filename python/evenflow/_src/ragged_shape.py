@@ -1,4 +1,4 @@
-"""The shape of a ragged tensor: what tf.shape gives for one."""
+"""The shape of a ragged tensor, which tf.shape returns for it."""
 from . import _core
 from .ragged import RaggedTensor
 
@@ -6,12 +6,12 @@ raw = _core.raw
 
 
 class DynamicRaggedShape:
-    """The lengths of each axis of a ragged tensor: one number, or where rows differ, one for each row."""
+    """The lengths along each axis of a ragged tensor: one number or, for a ragged axis, one for each row."""
 
     __module__ = "tensorflow.python.ops.ragged.dynamic_ragged_shape"
 
     def __init__(self, lengths, dtype):
-        self._lengths = lengths  # of each axis a scalar, or a vector where it is ragged
+        self._lengths = lengths  # for each axis a scalar, or a vector if the axis is ragged
         self.dtype = dtype
 
     @classmethod
@@ -30,11 +30,11 @@ class DynamicRaggedShape:
                                   doc="The number of axes that are partitioned into rows.")
 
     def is_uniform(self, axis):
-        """Whether all rows are equally long along an axis."""
+        """Whether an axis is not ragged: all rows have the same length."""
         return self._lengths[axis].shape.rank == 0
 
     def static_lengths(self, ragged_lengths=True):
-        """The lengths that are known: numbers, tuples of them for ragged axes, None if unknown."""
+        """The static length of each axis: a number, a tuple of numbers for a ragged axis, None if it is unknown."""
         made = []
         for axis, length in enumerate(self._lengths):
             value = _core.seen_value(length)
@@ -46,7 +46,7 @@ class DynamicRaggedShape:
         if isinstance(index, slice):
             begin, stop, step = index.indices(self.rank)
             if step != 1 or (begin != 0 and any(not self.is_uniform(k) for k in range(begin, stop))):
-                raise ValueError("a slice of the shape of a ragged tensor starts at axis 0, with step 1, or holds uniform axes alone")
+                raise ValueError("a slice of the shape of a ragged tensor must have step 1 and, after axis 0, no ragged axis")
             return DynamicRaggedShape(self._lengths[begin:stop], self.dtype)
         axis = index + self.rank if index < 0 else index
         if not 0 <= axis < self.rank:

@@ -1,4 +1,4 @@
-"""The value of a RaggedTensor as numpy arrays: what a session gives for one, and is fed with."""
+"""The value of a RaggedTensor as numpy arrays, which a session returns and can be fed with."""
 import numpy as np
 
 from .namespace import export
@@ -18,8 +18,8 @@ class RaggedTensorValue:
             raise ValueError("row_splits and values.row_splits must have the same dtype")
         self._values, self._row_splits = values, row_splits
 
-    values = property(lambda self: self._values, doc="The values of all rows, one after the other.")
-    row_splits = property(lambda self: self._row_splits, doc="Where each row begins, and the end of the last.")
+    values = property(lambda self: self._values, doc="The values of all rows, concatenated.")
+    row_splits = property(lambda self: self._row_splits, doc="The start of each row in `values`, and the end of the last.")
     dtype = property(lambda self: self._values.dtype, doc="The numpy dtype of the values.")
 
     @property
@@ -29,18 +29,18 @@ class RaggedTensorValue:
 
     @property
     def nested_row_splits(self):
-        """The row splits of every ragged level, the outermost first."""
+        """The row splits of all ragged dimensions, the outermost first."""
         inner = self._values.nested_row_splits if isinstance(self._values, RaggedTensorValue) else ()
         return (self._row_splits,) + inner
 
     @property
     def ragged_rank(self):
-        """The number of ragged levels."""
+        """The number of ragged dimensions."""
         return len(self.nested_row_splits)
 
     @property
     def shape(self):
-        """The sizes, None for a ragged one."""
+        """The shape as a tuple, with None for ragged dimensions."""
         return (self._row_splits.shape[0] - 1, None) + self._values.shape[1:]
 
     def to_list(self):
@@ -56,7 +56,7 @@ class RaggedTensorValue:
 
 
 def value_of(flat_values, nested_row_splits):
-    """The RaggedTensorValue of innermost values and the splits around them."""
+    """Makes a RaggedTensorValue from the innermost values and the row splits, the outermost first."""
     made = flat_values
     for splits in reversed(nested_row_splits):
         made = RaggedTensorValue(made, splits)

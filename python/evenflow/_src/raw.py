@@ -1,4 +1,4 @@
-"""tf.raw_ops: every op of the engine under its own name, made when it is first asked for."""
+"""tf.raw_ops: every op of the engine under its own name. A callable is created when its name is first used."""
 import sys
 import types
 
@@ -7,7 +7,7 @@ from ._missing import nearest, no_name
 
 
 class RawOps(types.ModuleType):
-    """One attribute per op of the engine's table; arguments also by position, for the package itself."""
+    """A module with one attribute per op of the engine. Arguments may be positional; the package itself uses this one."""
 
     @staticmethod
     def _make(name):
@@ -28,7 +28,7 @@ class RawOps(types.ModuleType):
 
 
 class PublicOps(RawOps):
-    """tf.raw_ops: arguments by name only, a few under other names than in the ops' own definitions."""
+    """tf.raw_ops: arguments are keyword-only, and a few have other names than in the definitions of the ops."""
 
     _RENAMED = {"reduction_indices": "axis", "dim": "axis", "split_dim": "axis", "squeeze_dims": "axis"}
     _OPS = ("All", "Any", "EuclideanNorm", "ExpandDims", "Max", "Mean", "Min", "Prod", "Split", "SplitV", "Squeeze", "Sum")
@@ -44,7 +44,7 @@ class PublicOps(RawOps):
 
 
 class _VarHandle:
-    """VarHandleOp: in a graph a variable without a name of its own has that of its node, so that runs share it."""
+    """VarHandleOp. In a graph, a variable without shared_name gets the name of its node, so that all runs share it."""
 
     def __init__(self, op):
         self._op, self._params = op, op._params

@@ -1,8 +1,7 @@
-"""Recordings of the engine's events as slices of time by thread: what profiles and traces are made from.
+"""Records the engine's events as slices of time for each thread, from which profiles and trace files are made.
 
-While a recording is on, every call is sampled and each step of a plan is an event; the engine keeps the first 2^18 events.
-Spans that the program names itself (tf.profiler.experimental.Trace) are noted here and belong to the thread in which they
-were entered.
+During a recording every call is sampled and each step of a plan is an event; the engine keeps the first 2^18 events.
+Spans that the program names itself (tf.profiler.experimental.Trace) are stored here, with the thread that entered them.
 """
 import collections
 import functools
@@ -20,23 +19,23 @@ _now = time.monotonic_ns
 
 
 class Recording:
-    """One recording, from its making to `end`."""
+    """One recording, from its construction to `end`."""
 
-    current = None  # the one that is on
+    current = None  # the active recording
     _lock = threading.Lock()
 
     def __init__(self):
         with Recording._lock:
             if Recording.current is not None:
-                raise RuntimeError("a recording is on already")
+                raise RuntimeError("another recording is active")
             Recording.current = self
-        self.spans = []  # (Python's thread, begin, end, name, args)
+        self.spans = []  # (Python thread id, begin, end, name, args)
         self._period = _core.event_period(1)
         self.wall_ns, self.begun = time.time_ns(), _now()
         _core.events_record(True)
 
     def end(self, keep=True):
-        """Ends the recording; its slices, each thread's nested, and how many events found no room."""
+        """Ends the recording. Returns (slices, nested for each thread; number of events that were dropped)."""
         events, dropped = _core.events_record(False)
         _core.event_period(self._period)
         self.ended = _now()
@@ -61,7 +60,7 @@ class Recording:
         return Slice(thread, end - duration, end, name, kind, args)
 
     def add_span(self, begin, end, name, args):
-        """Notes a span of the calling thread."""
+        """Adds a span of the calling thread."""
         if len(self.spans) < MOST_SPANS:
             self.spans.append((threading.get_ident(), begin, end, name, args))
 
@@ -78,7 +77,7 @@ def _place(number):
 
 
 def _described(kind, subject, values):
-    """The name of an event's slice, and its numbers."""
+    """(name, arguments) of the slice of an event."""
     word = _core.event_kinds()[0][kind]
     if word == "step":
         return _op(values[1]), {"bytes": values[0]}
@@ -92,7 +91,8 @@ def _described(kind, subject, values):
 
 
 def _homes(spans, slices, begun):
-    """The engine's thread of each of Python's that has spans: the one whose calls lie in them; else a number of its own."""
+    """{Python thread id: engine thread number} for threads with spans. It is the engine thread whose calls lie inside the
+    spans; a Python thread without calls gets a new number."""
     calls = sorted((s.begin, s.end, s.thread) for s in slices if s.kind in _CALLS)
     counted = collections.defaultdict(collections.Counter)
     for thread, begin, end, *_ in spans:
@@ -109,10 +109,10 @@ def _homes(spans, slices, begun):
 
 
 def nest(slices):
-    """The slices so that those of one thread are nested or apart, the outermost first.
+    """Adjusts the slices so that those of one thread are either nested or disjoint; the outermost is first.
 
-    What ended first lies inside what ended later, if they overlap. Ticks become nanoseconds by rounding, so an outer slice may
-    begin one later than its first inner slice; its begin is moved to that."""
+    If two slices overlap, the one that ended first is inside the other. Converting ticks to nanoseconds rounds, so an outer
+    slice may begin 1 ns after its first inner slice; its begin is then moved to that of the inner slice."""
     made, open_ = [], collections.defaultdict(list)
     for s in sorted(slices, key=lambda s: (s.thread, s.end, -s.begin)):
         before = open_[s.thread]

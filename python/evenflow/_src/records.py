@@ -1,4 +1,4 @@
-"""TFRecord files: tf.io.TFRecordWriter, and v1's iterator over the records of one."""
+"""TFRecord files: tf.io.TFRecordWriter and tf.compat.v1.io.tf_record_iterator."""
 import zlib
 
 from . import _core
@@ -7,14 +7,14 @@ from .namespace import export
 
 @export("compat.v1.io.TFRecordCompressionType", "compat.v1.python_io.TFRecordCompressionType")
 class TFRecordCompressionType:
-    """How a record file is compressed, as v1 numbers it."""
+    """The compression of a record file, as numbers of TensorFlow 1."""
 
     NONE, ZLIB, GZIP = 0, 1, 2
 
 
 _NUMBERS = {
     "flush_mode": 0,
-    "window_bits": 0,  # the most
+    "window_bits": 0,  # 0 means the maximum
     "compression_level": zlib.Z_DEFAULT_COMPRESSION,
     "compression_method": zlib.DEFLATED,
     "mem_level": zlib.DEF_MEM_LEVEL,
@@ -24,7 +24,7 @@ _NUMBERS = {
 
 @export("io.TFRecordOptions", "compat.v1.io.TFRecordOptions", "compat.v1.python_io.TFRecordOptions")
 class TFRecordOptions:
-    """How a record file is compressed: "", "GZIP" or "ZLIB", and zlib's numbers."""
+    """The compression of a record file ("", "GZIP" or "ZLIB") and the parameters of zlib."""
 
     compression_type_map = {
         TFRecordCompressionType.ZLIB: "ZLIB",
@@ -48,7 +48,7 @@ class TFRecordOptions:
 
     @classmethod
     def get_compression_type_string(cls, options):
-        """The compression of options, of one of v1's numbers or of a string, as a string."""
+        """The compression as a string, from options, a number of TFRecordCompressionType or a string."""
         if not options:
             return ""
         if isinstance(options, TFRecordOptions):
@@ -66,7 +66,7 @@ class TFRecordOptions:
 
 @export("io.TFRecordWriter", "compat.v1.io.TFRecordWriter", "compat.v1.python_io.TFRecordWriter")
 class TFRecordWriter(_core.RecordWriter):
-    """Writes records to a TFRecord file; `with` closes it."""
+    """Writes records to a TFRecord file. As a context manager it closes the file."""
 
     def __new__(cls, path, options=None):
         if not isinstance(options, TFRecordOptions):

@@ -1,6 +1,6 @@
-"""`tf.experimental.RowPartition`: how values are divided into rows, without the values.
+"""`tf.experimental.RowPartition`: the division of values into rows, without the values.
 
-A partition is that of a ragged tensor whose values are 0, 1, 2 ...; what a ragged tensor knows of its rows it knows too."""
+It is implemented by a ragged tensor whose values are 0, 1, 2, ..., which computes everything about the rows."""
 from . import _core, dtypes
 from .namespace import export
 from .ragged import RaggedTensor
@@ -20,37 +20,37 @@ class RowPartition:
 
     @classmethod
     def from_value_rowids(cls, value_rowids, nrows=None, validate=True, dtype=None, dtype_hint=None):
-        """Value k belongs to row value_rowids[k], which must ascend."""
+        """A partition in which value k belongs to row value_rowids[k]. The row numbers must be sorted."""
         rows = _numbers(value_rowids, dtype, dtype_hint)
         return cls(RaggedTensor.from_value_rowids(_values(_core.raw.Shape(rows)[0]), rows, nrows, validate=validate), _KEY)
 
     @classmethod
     def from_row_splits(cls, row_splits, validate=True, dtype=None, dtype_hint=None):
-        """Row k begins at row_splits[k] and ends before row_splits[k + 1]."""
+        """A partition whose row k begins at row_splits[k] and ends before row_splits[k + 1]."""
         splits = _numbers(row_splits, dtype, dtype_hint)
         return cls(RaggedTensor.from_row_splits(_values(_last(splits)), splits, validate=validate), _KEY)
 
     @classmethod
     def from_row_lengths(cls, row_lengths, validate=True, dtype=None, dtype_hint=None):
-        """Rows of the given lengths."""
+        """A partition with rows of the given lengths."""
         lengths = _numbers(row_lengths, dtype, dtype_hint)
         return cls(RaggedTensor.from_row_lengths(_values(_core.raw.Sum(lengths, [0])), lengths, validate=validate), _KEY)
 
     @classmethod
     def from_row_starts(cls, row_starts, nvals, validate=True, dtype=None, dtype_hint=None):
-        """Rows that begin at the given values."""
+        """A partition whose row k begins at value row_starts[k]."""
         starts = _numbers(row_starts, dtype, dtype_hint)
         return cls(RaggedTensor.from_row_starts(_values(nvals), starts, validate=validate), _KEY)
 
     @classmethod
     def from_row_limits(cls, row_limits, validate=True, dtype=None, dtype_hint=None):
-        """Rows that end before the given values."""
+        """A partition whose row k ends before value row_limits[k]."""
         limits = _numbers(row_limits, dtype, dtype_hint)
         return cls(RaggedTensor.from_row_limits(_values(_last(limits)), limits, validate=validate), _KEY)
 
     @classmethod
     def from_uniform_row_length(cls, uniform_row_length, nvals=None, nrows=None, validate=True, dtype=None, dtype_hint=None):
-        """Rows of one length."""
+        """A partition whose rows all have the same length."""
         if nvals is None and nrows is None:
             raise ValueError("Either (or both) of nvals and nrows must be specified")
         length = _numbers(uniform_row_length, dtype, dtype_hint, rank=0)
@@ -60,7 +60,7 @@ class RowPartition:
 
     @property
     def dtype(self):
-        """The dtype of the numbers that describe the rows."""
+        """The dtype of the row splits."""
         return self._rows.row_splits.dtype
 
     @property
@@ -75,15 +75,15 @@ class RowPartition:
 
     @property
     def static_uniform_row_length(self):
-        """The length of all rows if they have one and it is known while tracing, else None."""
+        """The length of the rows if it is uniform and known while tracing, else None."""
         return None if self._rows.uniform_row_length is None else _core.static_value(self._rows.uniform_row_length)
 
     def row_splits(self):
-        """Where rows begin, and last the number of values."""
+        """The start of each row, followed by the number of values."""
         return self._rows.row_splits
 
     def value_rowids(self):
-        """The row of each value."""
+        """The row number of each value."""
         return self._rows.value_rowids()
 
     def nrows(self):
@@ -99,28 +99,28 @@ class RowPartition:
         return self._rows.row_lengths()
 
     def row_starts(self):
-        """Where each row begins."""
+        """The start of each row."""
         return self._rows.row_starts()
 
     def row_limits(self):
-        """Where each row ends."""
+        """The end of each row."""
         return self._rows.row_limits()
 
     def uniform_row_length(self):
-        """The length of all rows, or None if they were not made with one."""
+        """The length of the rows, or None if the partition was not created with a uniform length."""
         return self._rows.uniform_row_length
 
     def is_uniform(self):
-        """Whether the rows were made with one length."""
+        """Whether the partition was created with a uniform row length."""
         return self._rows.uniform_row_length is not None
 
     def offsets_in_rows(self):
-        """The place of each value within its row."""
+        """The position of each value within its row."""
         numbers = _core.raw.Cast(self._rows.values, DstT=self.dtype)
         return _core.raw.Sub(numbers, _core.raw.GatherV2(self.row_starts(), self.value_rowids(), 0))
 
     def with_dtype(self, dtype):
-        """The same rows described by numbers of another dtype."""
+        """The same partition with row splits of another dtype."""
         dtype = dtypes.as_dtype(dtype)
         if dtype not in (dtypes.int32, dtypes.int64):
             raise ValueError(f"Argument `dtype` must be int32 or int64. Received {dtype}.")

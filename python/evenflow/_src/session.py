@@ -1,7 +1,7 @@
-"""Sessions: running parts of a graph, as TensorFlow 1 programs do.
+"""Sessions, in which TensorFlow 1 programs run parts of a graph.
 
-`Session.run` is C (ext/session.c) as long as fetches and feeds are plain. What is here is the rest: names, composite
-tensors, feeds that only numpy can convert, and which session and graph are the default ones.
+`Session.run` is C (ext/session.c) if the fetches and feeds are plain tensors. This file handles the rest: fetches by name,
+composite tensors, feeds that numpy must convert, and the default session and graph.
 """
 import collections
 import collections.abc
@@ -27,7 +27,7 @@ offer(SparseTensorValue, "compat.v1.SparseTensorValue")
 
 
 class _Fetches:
-    """What a run is asked for: symbolic tensors, nodes, and how to put the results together."""
+    """The fetches of a run: symbolic tensors and nodes. `take` also returns how the results are put together."""
 
     def __init__(self, graph):
         self.graph = graph
@@ -36,7 +36,7 @@ class _Fetches:
         self.values = 0
 
     def take(self, item):
-        """Notes `item` and returns a function from the list of results to its value."""
+        """Adds a fetch and returns a function from the list of results to its value."""
         if item is None:
             raise TypeError('Argument `fetch` = None has invalid type "NoneType". Cannot be None')
         if isinstance(item, (list, tuple)):
@@ -101,7 +101,7 @@ class _Fetches:
 
 
 def _op_failed(graph, error):
-    """Notes at an exception of a run which op of the graph raised it: the message names its node."""
+    """Sets the `op` of an exception of a run: the op whose node the message names."""
     found = re.search(r"\{\{node ([^}]+)\}\}", getattr(error, "message", ""))
     if found is not None:
         error._op = graph.get_operation_by_name(found[1])
@@ -114,7 +114,7 @@ _core.register(op_failed=_op_failed)
 
 
 def _pairs(feed_dict):
-    """(key, value) of every single feed; keys that are tuples or lists are taken apart with their values."""
+    """Yields (key, value) of every feed. A key that is a tuple is split together with its value."""
     if not isinstance(feed_dict, collections.abc.Mapping):
         raise TypeError("FlattenDictItems: 'dict' must be a dictionary or collection.Mapping type object, instead of "
                         f"'{type(feed_dict).__name__}'.")
@@ -133,7 +133,7 @@ def _parts(key, value):
 
 
 def _expand(key, value):
-    """The parts of a composite feed, or the one pair itself."""
+    """Yields the pairs of component tensors of a composite feed, or the pair itself."""
     if isinstance(key, SparseTensor):
         parts = (value.indices, value.values, value.dense_shape) if isinstance(value, SparseTensor) else tuple(value)
         yield from zip((key.indices, key.values, key.dense_shape), parts)
@@ -149,8 +149,8 @@ def _expand(key, value):
 
 
 def _to_array(session, tensor, value):
-    """A feed's value with the dtype of what it is fed to, as numpy converts it. A tensor of the session's own graph is
-    computed first, without any feeds."""
+    """The value of a feed, converted by numpy to the dtype of the fed tensor. If the value is a tensor of the session's own
+    graph, it is computed first, without any feeds."""
     if _core.is_symbolic(value) and isinstance(value, _core.Tensor) and value.graph is session.graph:
         value = session.run(value)
     if isinstance(value, _core.EagerTensor):
@@ -187,7 +187,7 @@ def _check_shape(tensor, value):
 
 
 def _feeds(session, feed_dict):
-    """Tensors that are fed and their values, as two lists."""
+    """(list of fed tensors, list of their values)."""
     found = {}
     for key, value in _pairs(feed_dict) if feed_dict else ():
         for part, one in _expand(key, value):
@@ -208,7 +208,7 @@ def _feeds(session, feed_dict):
 
 
 class _Default:
-    """`with session.as_default():`"""
+    """The context manager that `session.as_default()` returns."""
 
     __slots__ = ("session",)
 
@@ -225,7 +225,7 @@ class _Default:
 
 
 class BaseSession(_core.SessionBase):
-    """What all sessions share: they run parts of `graph`, and hold the values of its variables."""
+    """The base class of sessions, which run parts of `graph` and hold the values of its variables."""
 
     def __init__(self, target="", graph=None, config=None):
         if graph is None:
@@ -246,7 +246,7 @@ class BaseSession(_core.SessionBase):
         self._open(graph)
 
     def _run(self, fetches, feed_dict):
-        """run() of what is not plain; called by the C part, outside all graphs."""
+        """run() for fetches and feeds that are not plain tensors. C calls it, outside of all graphs."""
         graph = self.graph
         wanted = _Fetches(graph)
         make = wanted.take(fetches)
@@ -268,11 +268,11 @@ class BaseSession(_core.SessionBase):
         return self.graph.as_graph_def()
 
     def as_default(self):
-        """A context in which this is the default session (its graph is not made the default one)."""
+        """A context manager that makes this the default session. The default graph does not change."""
         return _Default(self)
 
     def make_callable(self, fetches, feed_list=None, accept_options=False):
-        """A function that runs `fetches`; its arguments are fed to the tensors of `feed_list`."""
+        """A function that runs `fetches` and feeds its arguments to the tensors of `feed_list`."""
         if feed_list is not None and not isinstance(feed_list, (list, tuple)):
             raise TypeError(f"Argument `feed_list` must be a list or tuple. Received: feed_list={feed_list}")
         feeds = [self.graph.as_graph_element(f, allow_operation=False) for f in feed_list or ()]
@@ -286,27 +286,27 @@ class BaseSession(_core.SessionBase):
         return call
 
     def partial_run_setup(self, fetches, feeds=None):
-        """Runs in several steps are not there; raises NotImplementedError."""
+        """Raises NotImplementedError: partial runs are not supported."""
         raise NotImplementedError("partial runs are not supported: use Session.run for each part, or make_callable")
 
     def partial_run(self, handle, fetches, feed_dict=None):
-        """Runs in several steps are not there; raises NotImplementedError."""
+        """Raises NotImplementedError: partial runs are not supported."""
         return self.partial_run_setup(fetches)
 
     def list_devices(self):
-        """The devices ops may run on: the processor."""
+        """The devices that ops may run on: the CPU."""
         return [DeviceAttributes("/job:localhost/replica:0/task:0/device:CPU:0", "CPU", 268435456, 0)]
 
     def close(self):
-        """Ends the session and gives back what its variables hold; twice does no harm."""
+        """Closes the session and frees the values of its variables. It may be called twice."""
         self._close()
 
     def reset(self, *unused):
-        """Only servers keep state that this would clear."""
+        """Does nothing: it would clear the state of a server, and there is none."""
 
 
 class DeviceAttributes:
-    """A device as list_devices shows it."""
+    """A device in the list that `list_devices` returns."""
 
     def __init__(self, name, device_type, memory_limit_bytes, incarnation):
         self.name = name
@@ -320,7 +320,7 @@ class DeviceAttributes:
 
 @export("compat.v1.Session", "Session")
 class Session(BaseSession):
-    """Runs a graph. `with tf.Session() as sess:` also makes its graph the one that ops are added to, and closes it."""
+    """Runs a graph. `with tf.Session() as sess:` also makes its graph the default one, and closes the session at the end."""
 
     def __enter__(self):
         if self.__dict__.get("_entered") is not None:
@@ -339,12 +339,12 @@ class Session(BaseSession):
 
     @staticmethod
     def reset(target, containers=None, config=None):
-        """Clears state kept by a server; sessions here keep none beyond themselves."""
+        """Does nothing: it would clear the state of a server, and there is none."""
 
 
 @export("compat.v1.InteractiveSession", "InteractiveSession")
 class InteractiveSession(BaseSession):
-    """A session that makes itself, and its graph, the default from the start; until close()."""
+    """A session that is the default session, with its graph as the default graph, from its construction until close()."""
 
     def __init__(self, target="", graph=None, config=None):
         super().__init__(target, graph, config)
@@ -354,7 +354,7 @@ class InteractiveSession(BaseSession):
         self._installed = True
 
     def close(self):
-        """Ends the session and stops being the default."""
+        """Closes the session, which is no longer the default."""
         self._close()
         if not self._installed:
             return
@@ -376,7 +376,7 @@ for _class in (Session, InteractiveSession, BaseSession):
 
 @export("compat.v1.placeholder", "placeholder")
 def placeholder(dtype, shape=None, name=None):
-    """A tensor whose value every run must feed. Outside all graphs it goes to the default one."""
+    """A tensor whose value every run must feed. Outside of all graphs it is added to the default graph."""
     name = name.decode("utf-8") if isinstance(name, bytes) else name
     graph = _core.current_graph()
     if graph is None:
@@ -388,13 +388,13 @@ def placeholder(dtype, shape=None, name=None):
 
 @export("compat.v1.placeholder_with_default")
 def placeholder_with_default(input, shape, name=None):  # noqa: A002
-    """A tensor that is `input` unless it is fed; eagerly nothing can be fed."""
+    """A tensor with the value `input`, unless a run feeds another one. Eagerly it is `input`."""
     return _core.raw.PlaceholderWithDefault(input, TensorShape(shape), name=name)
 
 
 @export("placeholder_with_default")
 def default_graph_placeholder(input, shape, name=None):  # noqa: A002
-    """The same under its old name: outside all graphs it goes to the default one."""
+    """compat.v1.placeholder_with_default, but outside of all graphs it is added to the default graph."""
     return _in_default_graph(lambda: placeholder_with_default(input, shape, name))
 
 
@@ -404,7 +404,7 @@ def sparse_placeholder(dtype, shape=None, name=None):
     name = name or "SparsePlaceholder"
     dims = None
     if shape is not None:
-        if isinstance(shape, (list, tuple)):  # here, and nowhere else, -1 is a size that is not known
+        if isinstance(shape, (list, tuple)):  # only this function accepts -1 for an unknown size
             shape = [None if size == -1 else size for size in shape]
         dims = TensorShape(shape)._dims
     rank = None if dims is None else len(dims)

@@ -1,10 +1,10 @@
-"""Shapes: `tf.TensorShape`, and v1's `Dimension`.
+"""`tf.TensorShape`, and `Dimension` of TensorFlow 1.
 
-A shape is a tuple of sizes, None where a size is not known, or nothing at all where not even the
-rank is. While a function is traced for sizes that may change, shapes of its tensors show the sizes of
-the call it is traced for, and remember the tensor: whoever reads a size, by way of `_dims`, tells the
-trace, which then holds for that size only. A shape that is handed on as a whole is not read (see
-`TensorShape.__tf_tensor__`); nor is its rank.
+A shape is a tuple of sizes, with None for an unknown size, or None if the rank is unknown. A function may be
+traced for sizes that change from call to call. Then the shapes of its tensors show the sizes of the call that
+is traced, and refer to the tensor. Reading a size (through `_dims`) notifies the trace, which from then on is
+valid for this size only. Passing on a whole shape does not read it (see `TensorShape.__tf_tensor__`); neither
+does reading its rank.
 """
 import operator
 
@@ -12,7 +12,7 @@ from . import _core
 
 
 def _size(value):
-    """A size as int or None; what v1's Dimension accepts."""
+    """Converts a size to int or None. Raises an error for values that Dimension does not accept."""
     if type(value) is int or type(value) is bool:
         size = value
     elif value is None:
@@ -33,9 +33,9 @@ def _size(value):
 
 
 class Dimension:
-    """One size of a v1 shape: a number, or None if it is not known.
+    """One size of a shape in TensorFlow 1: a number, or None if it is unknown.
 
-    Arithmetic with an unknown size is unknown, and so is every comparison with one (None).
+    The result of arithmetic with an unknown size is unknown; a comparison with one returns None.
     """
 
     __slots__ = ("_value",)
@@ -70,12 +70,12 @@ class Dimension:
         return self._value is None or other is None or self._value == other
 
     def assert_is_compatible_with(self, other):
-        """ValueError unless both could be the same size."""
+        """Raises ValueError unless both could be the same size."""
         if not self.is_compatible_with(other):
             raise ValueError(f"Dimensions {self} and {as_dimension(other)} are not compatible")
 
     def merge_with(self, other):
-        """The size both are, as far as either knows it."""
+        """The known size of the two, which must be compatible."""
         self.assert_is_compatible_with(other)
         return Dimension(_size(other) if self._value is None else self._value)
 
@@ -167,12 +167,12 @@ def as_dimension(value):
 
 
 def dimension_value(dimension):
-    """The int or None behind a Dimension; other values as they are."""
+    """The int or None that a Dimension holds; other values are returned unchanged."""
     return dimension._value if isinstance(dimension, Dimension) else dimension
 
 
 def _parse(dims):
-    """The tuple (or None) behind anything that spells a shape."""
+    """Converts anything that describes a shape to a tuple of sizes, or None for an unknown rank."""
     if dims is None:
         return None
     if isinstance(dims, (tuple, list)):
@@ -198,13 +198,13 @@ def _parse(dims):
 
 
 class TensorShape:
-    """The shape of a tensor, as far as it is known.
+    """The shape of a tensor, which may be partly unknown.
 
-    Equal to the list or tuple of its sizes; hashable; slices are shapes, items are ints or None.
+    It equals the list or tuple of its sizes and is hashable. A slice of it is a shape, an item is an int or None.
     """
 
     __slots__ = ("_sizes", "_of", "_axes", "__weakref__")
-    _v2_items = True  # False: items are Dimensions, as in TensorFlow 1; see compat.v1.disable_v2_tensorshape
+    _v2_items = True  # False if items are Dimensions, as in TensorFlow 1; see compat.v1.disable_v2_tensorshape
 
     def __init__(self, dims):
         if isinstance(dims, TensorShape):
@@ -214,7 +214,7 @@ class TensorShape:
 
     @classmethod
     def _from_dims(cls, dims, of=None):
-        """The shape of a tuple of int/None (or None) that needs no checking; of: the tensor whose sizes a trace shows."""
+        """A shape from a valid tuple of int/None (or None), without checks. `of` is the tensor whose sizes a trace shows."""
         self = cls.__new__(cls)
         self._sizes = dims
         self._of = of
@@ -223,7 +223,7 @@ class TensorShape:
 
     @property
     def _dims(self):
-        """The sizes; a trace hears that they were read."""
+        """The sizes. A trace is notified that they were read."""
         if self._of is not None:
             for axis in self._axes:
                 _core.read_size(self._of, axis)
@@ -231,14 +231,14 @@ class TensorShape:
 
     @property
     def rank(self):
-        """How many dimensions there are, or None."""
+        """The number of dimensions, or None if it is unknown."""
         return None if self._sizes is None else len(self._sizes)
 
     ndims = rank
 
     @property
     def dims(self):
-        """The sizes as v1 Dimensions, or None."""
+        """The sizes as a list of Dimensions, or None if the rank is unknown."""
         if self._sizes is None:
             return None
         return [Dimension(d) for d in self._dims]
@@ -306,7 +306,7 @@ class TensorShape:
         return as_shape, (self._dims,)
 
     def as_list(self):
-        """The sizes as a list of int/None; ValueError if the rank is not known."""
+        """The sizes as a list of int/None. Raises ValueError if the rank is unknown."""
         if self._dims is None:
             raise ValueError("as_list() is not defined on an unknown TensorShape.")
         return list(self._dims)
@@ -322,7 +322,7 @@ class TensorShape:
 
     def is_fully_defined(self):
         """Whether rank and all sizes are known."""
-        if self._of is not None:  # whether a size is known can depend on sizes
+        if self._of is not None:  # whether a size is known can depend on other sizes
             always = _core.static_shape(self._of)
             for axis in self._axes:
                 if always[axis] is None and not _core.is_named(self._of, axis):
@@ -330,12 +330,12 @@ class TensorShape:
         return self._sizes is not None and None not in self._sizes
 
     def assert_is_fully_defined(self):
-        """ValueError unless everything is known."""
+        """Raises ValueError unless the rank and all sizes are known."""
         if not self.is_fully_defined():
             raise ValueError(f"Shape {self} is not fully defined")
 
     def merge_with(self, other):
-        """The shape both are, as far as either knows it; ValueError if they differ."""
+        """The shape with the sizes that are known in either. Raises ValueError if they are not compatible."""
         other = as_shape(other)
         if self._sizes is None:
             return other
@@ -347,7 +347,7 @@ class TensorShape:
         return TensorShape._from_dims(merged)
 
     def concatenate(self, other):
-        """The sizes of both, one after the other; unknown if either rank is."""
+        """The sizes of both shapes in one; an unknown shape if either rank is unknown."""
         other = as_shape(other)
         if self._sizes is None or other._sizes is None:
             return unknown_shape()
@@ -369,23 +369,23 @@ class TensorShape:
         return all(a is None or b is None or a == b for a, b in zip(self._dims, other._dims))
 
     def assert_is_compatible_with(self, other):
-        """ValueError unless one tensor could have both shapes."""
+        """Raises ValueError unless one tensor could have both shapes."""
         if not self.is_compatible_with(other):
             raise ValueError(f"Shapes {self} and {other} are incompatible")
 
     def assert_same_rank(self, other):
-        """ValueError if both ranks are known and differ."""
+        """Raises ValueError if both ranks are known and differ."""
         other = as_shape(other)
         if self.rank is not None and other.rank is not None and self.rank != other.rank:
             raise ValueError(f"Shapes {self} and {other} must have the same rank")
 
     def assert_has_rank(self, rank):
-        """ValueError unless the rank is `rank` or unknown."""
+        """Raises ValueError unless the rank is `rank` or unknown."""
         if self.rank not in (None, rank):
             raise ValueError(f"Shape {self} must have rank {rank}")
 
     def with_rank(self, rank):
-        """The shape, known to have `rank`; ValueError if it has another."""
+        """This shape with rank `rank`. Raises ValueError if it has another rank."""
         if self._sizes is None:
             return unknown_shape(rank)
         if rank is not None and len(unknown_shape(rank)._sizes) != len(self._sizes):
@@ -393,19 +393,19 @@ class TensorShape:
         return self
 
     def with_rank_at_least(self, rank):
-        """The shape; ValueError if its rank is known to be smaller."""
+        """This shape. Raises ValueError if its rank is known to be smaller."""
         if self.rank is not None and self.rank < rank:
             raise ValueError(f"Shape {self} must have rank at least {rank}")
         return self
 
     def with_rank_at_most(self, rank):
-        """The shape; ValueError if its rank is known to be larger."""
+        """This shape. Raises ValueError if its rank is known to be larger."""
         if self.rank is not None and self.rank > rank:
             raise ValueError(f"Shape {self} must have rank at most {rank}")
         return self
 
     def most_specific_compatible_shape(self, other):
-        """The narrowest shape that allows both."""
+        """The most specific shape that is compatible with both."""
         other = as_shape(other)
         if self._sizes is None or other._sizes is None or len(self._sizes) != len(other._sizes):
             return unknown_shape()
@@ -413,7 +413,7 @@ class TensorShape:
         return TensorShape._from_dims(common)
 
     def is_subtype_of(self, other):
-        """Whether every tensor of this shape also fits `other`."""
+        """Whether every tensor with this shape is also compatible with `other`."""
         if not isinstance(other, TensorShape):
             return False
         if other._sizes is None:
@@ -423,7 +423,7 @@ class TensorShape:
         return all(b is None or a == b for a, b in zip(self._dims, other._dims))
 
     def most_specific_common_supertype(self, others):
-        """The narrowest shape that allows this one and all `others`; None if one is no shape."""
+        """The most specific shape that is compatible with this one and all `others`; None if one is no TensorShape."""
         shape = self
         for other in others:
             if not isinstance(other, TensorShape):
@@ -442,7 +442,8 @@ def as_shape(shape):
 
 
 def static_dims(shape):
-    """The sizes that a shape has in every call a trace is made for, None where they may change; nothing is read."""
+    """The sizes that are the same in every call of a trace, with None for those that may change. It does not count as
+    reading them."""
     if shape._of is None:
         return shape._sizes
     always = _core.static_shape(shape._of)
@@ -450,7 +451,7 @@ def static_dims(shape):
 
 
 def unread_sizes(shape, dtype):
-    """The sizes that a shape has in whatever call, as a tensor; None if there is no telling where they come from."""
+    """A tensor of the sizes that a shape has in the current call; None if they cannot be computed from tensors in scope."""
     raw = _core.raw
     if _core.in_scope(shape._of):
         sizes = raw.Shape(shape._of, dtype)
@@ -476,7 +477,7 @@ def unread_sizes(shape, dtype):
 
 
 def narrow(tensor, shape, at=0):
-    """Tells what is known of a tensor's axes from `at` on; sizes a trace shows are not read by it."""
+    """Narrows the static shape of a tensor from axis `at` on. It does not count as reading the sizes of `shape`."""
     if shape._of is not None:
         _core.set_sizes_like(tensor, at, shape._of, shape._axes)
     elif shape._sizes is not None:
@@ -485,7 +486,7 @@ def narrow(tensor, shape, at=0):
 
 
 def agree(a, b):
-    """Whether one tensor could have both shapes; of sizes that are the same in every call nothing is read."""
+    """Whether one tensor could have both shapes. Sizes that are equal in every call are not read."""
     if a is b:
         return True
     if a._of is None or b._of is None or len(a._sizes) != len(b._sizes):
@@ -494,12 +495,12 @@ def agree(a, b):
 
 
 def unknown_shape(rank=None):
-    """A shape of which at most the rank is known."""
+    """A shape without known sizes; the rank may be known."""
     return TensorShape._from_dims(None if rank is None else (None,) * rank)
 
 
 def dimension_at_index(shape, index):
-    """Size `index` of `shape` as a v1 Dimension."""
+    """Size `index` of `shape` as a Dimension."""
     shape = as_shape(shape)
     if shape.rank is None:
         return Dimension(None)

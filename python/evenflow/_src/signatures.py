@@ -1,4 +1,4 @@
-"""What `inspect.signature` and `help` show of an op, which is a C object: its parameters and the defaults of its record."""
+"""The signature of an op, which is a C object, for `inspect.signature` and `help`: its parameters and their defaults."""
 import ast
 import inspect
 
@@ -8,7 +8,7 @@ _WORDS = {"true": True, "false": False}
 
 
 def _default(text, kind):
-    """The default of an attribute as a Python value. What only the engine can read is shown as `...`."""
+    """The default of an attribute as a Python value. A default that only the engine can parse is shown as `...`."""
     if text in _WORDS:
         return _WORDS[text]
     try:
@@ -18,7 +18,7 @@ def _default(text, kind):
 
 
 def of(op):
-    """The signature of an op object. The extension calls this for its `__signature__`."""
+    """The signature of an op object. The C extension calls this for its `__signature__`."""
     record = _core.describe_op(op._op_name)
     defaults = [inspect.Parameter.empty] * len(record["inputs"])
     defaults += [inspect.Parameter.empty if text is None else _default(text, kind)
@@ -27,7 +27,7 @@ def of(op):
     parameters, optional = [], False
     for name, default in zip(op._params, [*defaults, None]):
         if optional and default is inspect.Parameter.empty:
-            kind = inspect.Parameter.KEYWORD_ONLY  # Python has no form for a required parameter behind an optional one
+            kind = inspect.Parameter.KEYWORD_ONLY  # Python allows no required positional parameter after an optional one
         optional = optional or default is not inspect.Parameter.empty
         parameters.append(inspect.Parameter(name, kind, default=default))
     return inspect.Signature(parameters)

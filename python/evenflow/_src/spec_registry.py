@@ -1,4 +1,4 @@
-"""The names under which classes of specs are written to files: `tensorflow.python.framework.type_spec_registry`."""
+"""The registered names of TypeSpec classes, which files contain: `tensorflow.python.framework.type_spec_registry`."""
 import re
 
 from .composite import RaggedTensorSpec, SparseTensorSpec
@@ -17,7 +17,7 @@ def _title(cls):
 
 
 def register(name):
-    """Registers a class of specs under a name: use as a decorator."""
+    """A decorator that registers a TypeSpec class under a name."""
     if not isinstance(name, str):
         raise TypeError(f"Expected `name` to be a string; got {name!r}")
     if not _FORM.match(name):
@@ -38,7 +38,7 @@ def register(name):
 
 
 def get_name(cls):
-    """The name of a class of specs; ValueError if it has none."""
+    """The registered name of a TypeSpec class. Raises ValueError if it has none."""
     if not (isinstance(cls, type) and issubclass(cls, TypeSpec)):
         raise TypeError(f"Expected `cls` to be a TypeSpec; got {cls!r}")
     if cls not in _by_class:
@@ -47,7 +47,7 @@ def get_name(cls):
 
 
 def lookup(name):
-    """The class of specs with a name; ValueError if there is none."""
+    """The TypeSpec class with this name. Raises ValueError if there is none."""
     if not isinstance(name, str):
         raise TypeError(f"Expected `name` to be a string; got {name!r}")
     if name not in _by_name:

@@ -1,8 +1,8 @@
-"""Type specs: what is known of a value before there is one.
+"""Type specs: descriptions of values (tensors, composite tensors, variables) without the values.
 
-A spec names a kind of value (tensor, sparse tensor, variable ...) and what is fixed about it. Specs
-are values themselves: equal when their parts are, hashable, and ordered by how much they allow.
-A spec of a composite also knows how to take a value apart into plain tensors and put it together.
+A spec has the class of a value and what is fixed about it, such as its dtype. Specs are equal if their
+parts are equal, are hashable, and have a subtype relation. The spec of a composite also flattens a value
+into plain tensors and rebuilds it.
 """
 import numpy as np
 
@@ -16,7 +16,7 @@ def _tensor_class():
 
 
 class TypeSpec:
-    """The base of all specs. A subclass gives `value_type`, `_serialize`, `_component_specs`,
+    """The base class of all specs. A subclass defines `value_type`, `_serialize`, `_component_specs`,
     `_to_components` and `_from_components`."""
 
     __slots__ = ("__dict__", "__weakref__")
@@ -44,10 +44,10 @@ class TypeSpec:
     def _from_components(self, components):
         raise NotImplementedError(f"{type(self).__name__}._from_components")
 
-    # -- taking apart ------------------------------------------------------------------------------
+    # -- flattening ------------------------------------------------------------------------------
     @property
     def _flat_tensor_specs(self):
-        """The specs of the plain tensors a value consists of."""
+        """The specs of the plain tensors that a value consists of."""
         return nest.flatten(self._component_specs, expand_composites=True)
 
     def _to_tensor_list(self, value):
@@ -60,7 +60,7 @@ class TypeSpec:
     _from_compatible_tensor_list = _from_tensor_list
 
     def flatten(self):
-        """As `_flat_tensor_specs`."""
+        """The specs of the plain tensors that a value consists of."""
         return self._flat_tensor_specs
 
     def to_tensors(self, value):
@@ -68,13 +68,13 @@ class TypeSpec:
         return self._to_tensor_list(value)
 
     def from_tensors(self, tensors):
-        """A value of the plain tensors an iterator yields."""
+        """Rebuilds a value from the plain tensors that an iterator yields."""
         tensors = iter(tensors)
         return self._from_tensor_list([next(tensors) for _ in self._flat_tensor_specs])
 
-    # -- order ---------------------------------------------------------------------------------------
+    # -- subtypes ---------------------------------------------------------------------------------------
     def is_compatible_with(self, spec_or_value):
-        """Whether a value of that spec (or that value) may be used where this spec is asked for."""
+        """Whether the value, or a value of the other spec, may be used where this spec is required."""
         other = spec_or_value
         if not isinstance(other, TypeSpec):
             try:
@@ -86,7 +86,7 @@ class TypeSpec:
         return _compatible(self._serialize(), other._serialize())
 
     def is_subtype_of(self, other):
-        """Whether every value of this spec also fits `other`."""
+        """Whether every value of this spec is also a value of `other`."""
         if type(self) is not type(other):
             return False
         try:
@@ -97,7 +97,7 @@ class TypeSpec:
         return all(_within(a, b) for a, b in zip(mine, theirs))
 
     def most_specific_common_supertype(self, others):
-        """The narrowest spec that allows this one and all `others`, or None."""
+        """The most specific spec of which this one and all `others` are subtypes, or None."""
         if any(type(self) is not type(other) for other in others):
             return None
         common = self._serialize()
@@ -109,13 +109,13 @@ class TypeSpec:
         return self._deserialize(common)
 
     def most_specific_compatible_type(self, other):
-        """As most_specific_common_supertype of one; ValueError if there is none."""
+        """most_specific_common_supertype([other]). Raises ValueError if there is none."""
         common = self.most_specific_common_supertype([other])
         if common is None:
             raise ValueError(f"No TypeSpec is compatible with both {self} and {other}")
         return common
 
-    # -- being a value -------------------------------------------------------------------------------
+    # -- equality, hashing, pickling -------------------------------------------------------------------------------
     def _key(self):
         return (type(self), nest.list_to_tuple(self._serialize()))
 
@@ -138,7 +138,7 @@ class TypeSpec:
 
 
 def _remake(name, parts):
-    """For pickles: the class is found by name, because its module is TensorFlow's."""
+    """Used by unpickling: finds the class by its name, because its `__module__` is a module of TensorFlow."""
     kinds = [TypeSpec]
     for kind in kinds:
         kinds += kind.__subclasses__()
@@ -215,7 +215,7 @@ class ShapedSpec(TypeSpec):
 
 
 class DenseSpec(ShapedSpec):
-    """A spec that is a shape, a dtype and a name."""
+    """A spec that consists of a shape, a dtype and a name."""
 
     __slots__ = ("_shape", "_dtype", "_name")
     _nest_kind = None
@@ -267,7 +267,7 @@ class TensorSpec(DenseSpec, BatchTypeSpec):
 
     @classmethod
     def from_tensor(cls, tensor, name=None):
-        """The spec of a tensor; while recording, with the tensor's name."""
+        """The spec of a tensor; for a symbolic tensor, with the name of its op."""
         if isinstance(tensor, _core.Tensor) and not _core.is_symbolic(tensor):
             return cls(tensor.shape, tensor.dtype, name)
         if isinstance(tensor, _core.Tensor):
@@ -328,7 +328,7 @@ class TensorSpec(DenseSpec, BatchTypeSpec):
 
 
 class BoundedTensorSpec(TensorSpec):
-    """A TensorSpec with the smallest and largest value an element may have."""
+    """A TensorSpec with the smallest and largest allowed value of an element."""
 
     __slots__ = ("_minimum", "_maximum")
 
@@ -353,7 +353,7 @@ class BoundedTensorSpec(TensorSpec):
 
     @classmethod
     def from_spec(cls, spec, name=None):
-        """The bounded spec of another; a spec without bounds gets its dtype's."""
+        """A bounded spec from another spec. Without bounds, it gets the smallest and largest value of its dtype."""
         low = getattr(spec, "minimum", None)
         high = getattr(spec, "maximum", None)
         low = spec.dtype.min if low is None else low
@@ -399,7 +399,7 @@ class VariableSpec(DenseSpec):
         self.trainable = trainable
         self.alias_id = alias_id
 
-    value_type = None  # Variable, which variable.py puts here
+    value_type = None  # Variable; variable.py sets it
 
     @property
     def _component_specs(self):
@@ -434,17 +434,17 @@ class VariableSpec(DenseSpec):
         return (self._shape, self._dtype, self.trainable, self.alias_id)
 
 
-# Classes whose values need more than their own `_type_spec` to be described: (class, maker) pairs.
+# (class, function that makes the spec of a value, whether subclasses are included), for classes without `_type_spec`.
 _makers = []
 
 
 def register_type_spec_from_value_converter(type_object, converter_fn, allow_subclass=False):
-    """`converter_fn` makes the spec of values of `type_object`."""
+    """Registers `converter_fn`, which makes the specs of values of the class `type_object`."""
     _makers.append((type_object, converter_fn, allow_subclass))
 
 
 def type_spec_from_value(value):
-    """The spec of a value: a tensor's, a composite's, or of what the value converts to."""
+    """The spec of a tensor, of a composite tensor, or of the tensor that a value converts to."""
     if isinstance(value, _core.Tensor):
         return TensorSpec(value.shape, value.dtype)
     spec = getattr(value, "_type_spec", None)

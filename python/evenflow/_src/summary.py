@@ -1,7 +1,7 @@
-"""tf.summary: values of a run, written to event files that TensorBoard shows.
+"""tf.summary: writes values of a run to event files, which TensorBoard shows.
 
-A writer is an object of the engine with an event file; these functions make tags and call its ops. Inside a function the
-ops are traced like any others, so that writing runs no Python.
+A writer is a resource of the engine with an event file; these functions build tags and call its ops. Inside a tf.function
+the ops are traced like any others, so that writing a summary runs no Python.
 """
 import atexit
 import contextlib
@@ -21,7 +21,7 @@ from .ops.common import CoreTensor, convert, dtypes, executing_eagerly, is_symbo
 from .ops.image import convert_image_dtype
 
 _WRITERS = "_SUMMARY_WRITER_V2"  # the collection of ops that open the writers of a graph
-_SUMMARIES = "_SUMMARY_V2"  # and of those that write
+_SUMMARIES = "_SUMMARY_V2"  # the collection of ops that write summaries
 
 
 class _State(threading.local):
@@ -34,7 +34,7 @@ _open = weakref.WeakSet()
 
 @atexit.register
 def _flush_all():
-    """What is still waiting when the program ends reaches the files."""
+    """Flushes all writers when the program ends."""
     for writer in list(_open):
         with contextlib.suppress(Exception), eagerly():
             writer.flush()
@@ -66,7 +66,7 @@ class _AsDefault:
 
 @export("summary.SummaryWriter")
 class SummaryWriter:
-    """What summaries are written to."""
+    """The base class of writers of summaries."""
 
     def set_as_default(self, step=None):
         """Makes this the thread's default writer, and `step` its default step."""
@@ -77,15 +77,15 @@ class SummaryWriter:
         return _AsDefault(self, step)
 
     def init(self):
-        """The op that opens the writer; eagerly it has run already."""
+        """The op that opens the writer. Eagerly it has already run."""
         raise NotImplementedError
 
     def flush(self):
-        """Writes to the file what is waiting."""
+        """Writes the buffered events to the file."""
         raise NotImplementedError
 
     def close(self):
-        """Writes to the file what is waiting, and closes it."""
+        """Writes the buffered events to the file and closes it."""
         raise NotImplementedError
 
 
@@ -151,8 +151,8 @@ class _NoWriter(SummaryWriter):
 @export("summary.create_file_writer")
 def create_file_writer(logdir, max_queue=None, flush_millis=None, filename_suffix=None, name=None,
                        experimental_trackable=False, experimental_mesh=None):
-    """A writer of an event file in the folder `logdir`. Events reach the file when more than `max_queue` (10) are waiting,
-    or after `flush_millis` (120,000)."""
+    """A writer of an event file in the directory `logdir`. Events are written to the file when more than `max_queue`
+    (default 10) are buffered, or after `flush_millis` (default 120,000)."""
     if logdir is None:
         raise ValueError("Argument `logdir` cannot be None")
     inside = inside_function()
@@ -177,7 +177,7 @@ def create_noop_writer():
 
 @export("summary.flush")
 def flush(writer=None, name=None):
-    """Writes to the file what is waiting, of `writer` or of the default one."""
+    """Writes the buffered events of `writer`, or of the default writer, to the file."""
     writer = state.writer if writer is None else writer
     if writer is None:
         return raw.NoOp()
@@ -197,14 +197,15 @@ def get_step():
 
 @export("summary.experimental.set_step")
 def set_step(step):
-    """Sets the thread's default step; a variable is read when a summary is written."""
+    """Sets the thread's default step. If it is a variable, its value is read when a summary is written."""
     state.step = step
 
 
 @export("summary.record_if")
 @contextlib.contextmanager
 def record_if(condition):
-    """Inside, summaries are written if `condition` is true: a bool, a tensor, or a function that returns one."""
+    """A context in which summaries are written only if `condition` (a bool, a tensor, or a function that returns one) is
+    true."""
     before, state.condition = state.condition, condition
     try:
         yield
@@ -213,7 +214,7 @@ def record_if(condition):
 
 
 def _condition():
-    """True, False or a tensor: whether summaries are written."""
+    """Whether summaries are written: True, False or a tensor."""
     if state.writer is None:
         return False
     condition = state.condition() if callable(state.condition) else state.condition
@@ -235,7 +236,7 @@ def _step_tensor(step):
 
 
 def _record(write, step):
-    """Calls `write(writer's handle, step)` if, or when, summaries are recorded; returns a tensor: whether it was written."""
+    """Calls `write(writer's handle, step)` if summaries are recorded. Returns a bool tensor: whether it was written."""
     checked = None if step is None else _step_tensor(step)
     if state.writer is None:
         return convert(False)
@@ -268,7 +269,7 @@ _INVALID = re.compile(r"[^-_/.A-Za-z0-9]")
 @export("summary.experimental.summary_scope")
 @contextlib.contextmanager
 def summary_scope(name, default_name="summary", values=None):
-    """A name scope for a kind of summary of your own; gives the tag and the scope's name."""
+    """A name scope for a custom kind of summary. Yields (tag, name of the scope)."""
     name = name or default_name
     tag = current_scope() + name
     with name_scope(_INVALID.sub("", name) or default_name) as scope:
@@ -277,8 +278,8 @@ def summary_scope(name, default_name="summary", values=None):
 
 @export("summary.write")
 def write(tag, tensor, step=None, metadata=None, name=None):
-    """Writes a tensor under `tag`; `metadata`, a SummaryMetadata or its bytes, says which part of TensorBoard shows it. A
-    function instead of a tensor is called only if the summary is written."""
+    """Writes a tensor under `tag`. `metadata`, a SummaryMetadata or its bytes, names the TensorBoard plugin that shows it.
+    `tensor` may be a function, which is called only if the summary is written."""
     if metadata is None:
         metadata = b""
     elif hasattr(metadata, "SerializeToString"):
@@ -298,7 +299,7 @@ def write_raw_pb(tensor, step=None, name=None):
 
 
 def _metadata(plugin, description, content=b""):
-    """The SummaryMetadata that names a part of TensorBoard."""
+    """A serialized SummaryMetadata, which names a plugin of TensorBoard."""
     made = wire.message(1, wire.text(1, plugin) + wire.text(2, content))
     return made + wire.text(3, description or "")
 
@@ -322,14 +323,14 @@ def scalar(name, data, step=None, description=None):
 
 @export("summary.histogram")
 def histogram(name, data, step=None, buckets=None, description=None):
-    """Writes how the elements of `data` are distributed over `buckets` (30) intervals of one width."""
+    """Writes a histogram of the elements of `data` with `buckets` (default 30) intervals of equal width."""
     count = 30 if buckets is None else buckets
     return _write_for("histograms", name, lambda: raw._HistogramBuckets(convert(data), convert(count, dtypes.int32)), step,
                       description)
 
 
 def _first(x, most, rank, what):
-    """The first `most` of x, which must have that rank."""
+    """The first `most` rows of x. Raises ValueError if x does not have the rank `rank`."""
     dims = static_shape(x)
     if dims is not None and len(dims) != rank:
         raise ValueError(f"tf.summary.{what}: data has the shape {x.shape}; its rank must be {rank}")
@@ -340,7 +341,7 @@ def _first(x, most, rank, what):
 
 @export("summary.image")
 def image(name, data, step=None, max_outputs=3, description=None):
-    """Writes up to `max_outputs` images of shape [k, h, w, channels]: floats from 0 to 1, or bytes."""
+    """Writes up to `max_outputs` of the images [k, height, width, channels]: floats from 0 to 1, or uint8."""
     def encoded():
         images = _first(convert_image_dtype(convert(data), dtypes.uint8, saturate=True), max_outputs, 4, "image")
         shape = raw.Shape(images)
@@ -352,7 +353,7 @@ def image(name, data, step=None, max_outputs=3, description=None):
 
 @export("summary.audio")
 def audio(name, data, sample_rate, step=None, max_outputs=3, encoding=None, description=None):
-    """Writes up to `max_outputs` sounds of shape [k, frames, channels], from -1 to 1, as WAV."""
+    """Writes up to `max_outputs` of the sounds [k, frames, channels], with values from -1 to 1, as WAV."""
     if encoding not in (None, "wav"):
         raise ValueError(f"Unknown encoding: {encoding!r}; it must be 'wav'")
 
@@ -382,7 +383,7 @@ def all_v2_summary_ops():
 
 @export("compat.v1.summary.initialize")
 def initialize(graph=None, session=None):
-    """Opens the writers of the default graph; nothing to do eagerly."""
+    """Opens the writers of the default graph. Eagerly it does nothing."""
     if executing_eagerly():
         return
     if state.writer is None:
@@ -418,7 +419,7 @@ def graph(graph_data):
 
 
 class _Trace:
-    """What trace_on began: the functions that were called since then, and perhaps a profile."""
+    """The state of trace_on: the functions that were called since then, and whether a profile is running."""
 
     def __init__(self, with_graph, profiler):
         self.graph, self.profiler, self.functions = with_graph, profiler, set()
@@ -453,16 +454,16 @@ def _eagerly_only(what):
 
 @export("summary.trace_on")
 def trace_on(graph=True, profiler=False, profiler_outdir=None):
-    """Begins to collect the graphs of the functions that are called and, with `profiler`, a profile for `profiler_outdir`."""
+    """Starts to collect the graphs of the functions that are called and, with `profiler`, a profile for `profiler_outdir`."""
     global _trace
     if not _eagerly_only("trace_on"):
         return
     with _trace_lock:
         if _trace is not None:
-            warnings.warn("tf.summary.trace_on: a trace is on already", stacklevel=2)
+            warnings.warn("tf.summary.trace_on: a trace is already running", stacklevel=2)
             return
         if profiler and profiler_outdir is None:
-            warnings.warn("tf.summary.trace_on: without profiler_outdir no profile is made", stacklevel=2)
+            warnings.warn("tf.summary.trace_on: no profile is recorded, because profiler_outdir is missing", stacklevel=2)
         elif profiler:
             profiler_module.start(profiler_outdir)
         _trace = _Trace(graph, profiler and profiler_outdir is not None)
@@ -470,7 +471,7 @@ def trace_on(graph=True, profiler=False, profiler_outdir=None):
 
 @export("summary.trace_export")
 def trace_export(name, step=None, profiler_outdir=None):
-    """Ends the trace and writes its graphs to the default writer, and its profile to its folder."""
+    """Stops the trace, and writes its graphs to the default writer and its profile to its directory."""
     if step is not None:
         _step_tensor(step)
     if not _eagerly_only("trace_export"):
@@ -490,7 +491,7 @@ def trace_export(name, step=None, profiler_outdir=None):
 
 @export("summary.trace_off")
 def trace_off():
-    """Ends the trace; what it collected is discarded."""
+    """Stops the trace and discards what it has collected."""
     global _trace
     with _trace_lock:
         trace, _trace = _trace, None

@@ -1,4 +1,4 @@
-"""tf.GradientTape over the engine's tape."""
+"""tf.GradientTape, implemented with the tape of the C engine."""
 import contextlib
 import enum
 import logging
@@ -15,14 +15,14 @@ _log = logging.getLogger("tensorflow")
 
 @export("UnconnectedGradients")
 class UnconnectedGradients(enum.Enum):
-    """What a gradient is where target and source are not connected."""
+    """The gradient of a target by a source that it does not depend on: None or zeros."""
 
     NONE = "none"
     ZERO = "zero"
 
 
 def wants_zeros(unconnected):
-    """Whether unconnected gradients are zeros; ValueError if it is neither that nor None."""
+    """Whether unconnected gradients are zeros. Raises ValueError for an invalid value."""
     try:
         return UnconnectedGradients(unconnected) is UnconnectedGradients.ZERO
     except ValueError:
@@ -30,12 +30,12 @@ def wants_zeros(unconnected):
 
 
 def is_variable(value):
-    """Whether a value is a variable, or stands for one (as Keras's do)."""
+    """Whether a value is a variable, or an object that wraps one, as those of Keras do."""
     return isinstance(value, _core.VariableBase) or getattr(value, "_should_act_as_resource_variable", False)
 
 
 def key_of(source):
-    """The tensor the tape knows a source by: a variable's handle, or the tensor itself."""
+    """The tensor by which the tape identifies a source: the handle of a variable, or the tensor itself."""
     if isinstance(source, _core.Tensor):
         return source
     if is_variable(source):
@@ -44,7 +44,7 @@ def key_of(source):
 
 
 def result_of(gradient):
-    """A gradient of the engine as Python has it: None, a Tensor or IndexedSlices."""
+    """Converts a gradient of the engine to None, a Tensor or IndexedSlices."""
     if isinstance(gradient, tuple):
         values, indices, shape = gradient
         return IndexedSlices(values, indices, shape)
@@ -52,7 +52,7 @@ def result_of(gradient):
 
 
 def registered(gradients, *args):
-    """Calls the engine; an op without a gradient is a LookupError, as in TensorFlow."""
+    """Calls a gradient function of the engine. An op without a gradient raises LookupError, as in TensorFlow."""
     try:
         return gradients(*args)
     except errors.NotFoundError as e:
@@ -67,21 +67,21 @@ def zeros_for(source):
 
 
 def flows(dtype):
-    """Whether numbers of this type have gradients."""
+    """Whether tensors of this dtype can have gradients."""
     return (dtype.is_floating and dtype.is_numeric) or dtype.is_complex
 
 
 @export("GradientTape", "autodiff.GradientTape")
 class GradientTape(_core.GradientTape):
-    """Records ops on watched tensors and variables, and gives gradients through them.
+    """Records ops on watched tensors and variables, and computes gradients of their results.
 
-    What plain calls need is in C; here is what is asked of structures, composites and graphs.
+    Plain calls are implemented in C. This class handles structures, composite tensors and graphs.
     """
 
     __module__ = "tensorflow.python.eager.backprop"
 
     def _see_graph(self):
-        """A graph's variables are not seen being read."""
+        """Watches the trainable variables of a TensorFlow 1 graph, because the tape does not see reads in it."""
         graph = plain_graph()  # also from inside a branch or a loop's body
         for variable in graph.get_collection("trainable_variables") if graph is not None else ():
             self._tape.watch(key_of(variable))
@@ -131,7 +131,7 @@ class GradientTape(_core.GradientTape):
             self._tape.reset()
 
     def _begin(self):
-        """Before an answer: the tape must have one, and stops if it was its only one."""
+        """Called before gradients are computed. Raises RuntimeError if the tape is used up; stops a non-persistent tape."""
         if self._tape is None:
             raise RuntimeError("A non-persistent GradientTape can only be used to compute one set of gradients (or "
                                "jacobians)")
@@ -140,7 +140,7 @@ class GradientTape(_core.GradientTape):
 
     @contextlib.contextmanager
     def _for_rows(self):
-        """For many answers that count as one."""
+        """A context for many gradients that count as one use of the tape."""
         self._begin()
         try:
             yield
@@ -169,13 +169,13 @@ class GradientTape(_core.GradientTape):
         return nest.pack_sequence_as(sources, grads)
 
     def _complete(self, target, sources, grads):
-        """The plain gradients of a tensor with sparse and missing ones as Python has them."""
+        """The gradients of the engine with sparse ones converted, and with those of sources that are the target itself."""
         grads = [result_of(g) for g in grads]
         _itself([target], None, (), [_source(s) for s in sources], grads)
         return grads
 
     def _for_loops(self, what, parallel_iterations, vectorize):
-        """TensorFlow takes the rows of a jacobian in a loop where it is asked to; its tape must then be persistent."""
+        """Raises TensorFlow's errors for a Jacobian whose rows are computed in a loop, which needs a persistent tape."""
         if self._persistent:
             return
         if not vectorize and _core.executing_eagerly():
@@ -194,7 +194,7 @@ def _spread(seed, target):
 
 
 def _targets(target, output_gradients):
-    """The targets that a gradient can start from, what starts it (None: ones), and those that are variables."""
+    """(targets that are tensors, their output gradients or None for ones, [(variable, output gradient)])."""
     if type(target) in (_core.EagerTensor, _core.SymbolicTensor) and output_gradients is None and flows(target.dtype):
         return [target], None, ()
     targets, seeds, variables = [], [], []
@@ -213,14 +213,14 @@ def _targets(target, output_gradients):
         if not flows(item.dtype):
             if _core.is_symbolic(item):
                 continue
-            seed = None  # of a function's result it is zero, else there is none
+            seed = None  # an integer target has no gradient, or zero if a tf.function computed it
         targets.append(item)
         seeds.append(None if seed is None else _spread(_core.convert(seed, item.dtype), item))
     return targets, seeds if given is not None else None, variables
 
 
 def flowing_part(composite):
-    """The tensor of a composite that has a gradient."""
+    """The component of a composite tensor that has a gradient."""
     if hasattr(composite, "_tf_extension_type_fields"):
         part = _gradient_of(composite).get_gradient_components(composite)
         return flowing_part(part) if isinstance(part, CompositeTensor) else part
@@ -230,8 +230,8 @@ def flowing_part(composite):
 
 
 def _gradient_of(composite):
-    """How a user's class takes part in gradients: `__composite_gradient__` gives the part that flows and puts a gradient
-    in its place."""
+    """The `__composite_gradient__` of a user's class: it returns the component that has a gradient, and replaces the
+    component by its gradient."""
     found = getattr(type(composite), "__composite_gradient__", None)
     if found is None:
         raise ValueError(f"Type {type(composite).__name__} is not supported as a gradient source or gradient target.")
@@ -239,7 +239,7 @@ def _gradient_of(composite):
 
 
 def shaped_like(source, gradient):
-    """The gradient of a source: that of a ragged tensor has its rows."""
+    """The gradient of a source in the form of the source: a ragged tensor for a ragged one."""
     if gradient is None or not isinstance(source, CompositeTensor):
         return gradient
     if hasattr(source, "_tf_extension_type_fields"):
@@ -271,7 +271,7 @@ def _same(a, b):
 
 
 def _itself(targets, seeds, variables, keys, grads):
-    """A source that is a target has a gradient whether watched or not."""
+    """Adds the gradient of a target by itself, for sources that are also targets. These need not be watched."""
     for k, key in enumerate(keys):
         found = []
         if grads[k] is None:

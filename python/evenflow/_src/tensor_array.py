@@ -1,7 +1,7 @@
-"""tf.TensorArray: tensors by index, written and read one by one.
+"""tf.TensorArray: an array of tensors, which are written and read one by one.
 
-Eagerly it is a Python list that writes change in place. In a graph it is a list of the engine (a variant
-tensor, `flow`), and every write gives a new array. Passed into a graph, the first becomes the second.
+Eagerly it is a Python list that `write` modifies in place. In a graph it is a TensorList (a variant tensor,
+`flow`), and every write returns a new array. An eager array that is passed into a graph is converted.
 """
 import numpy as np
 
@@ -16,14 +16,15 @@ raw = _core.raw
 
 
 def _shape_vector(shape):
-    """A shape as list ops take it: a vector with -1 for unknown sizes, or the scalar -1."""
+    """A shape as the TensorList ops take it: a vector with -1 for unknown sizes, or the scalar -1."""
     if shape.rank is None:
         return _core.convert(-1, dtypes.int32)
     return _core.convert(np.array([-1 if d is None else d for d in static_dims(shape)], np.int32))
 
 
 def _size_vector(shape):
-    """The same, with sizes that may change as tensors: an array of no elements has nothing else to tell them."""
+    """_shape_vector, but with sizes that change from call to call as tensors: an empty array has no element to take them
+    from."""
     known = None
     if shape._of is not None and shape.is_fully_defined():
         known = unread_sizes(shape, dtypes.int32)
@@ -36,7 +37,7 @@ def _shape_of(tensor):
 
 @export("TensorArray")
 class TensorArray(CompositeTensor):
-    """Tensors of one dtype by index. `write` returns the array to go on with."""
+    """An array of tensors of one dtype. `write` returns the array to use afterwards."""
 
     def __init__(self, dtype, size=None, dynamic_size=None, clear_after_read=None, tensor_array_name=None, handle=None,
                  flow=None, infer_shape=True, element_shape=None, colocate_with_first_write_call=True, name=None):
@@ -50,10 +51,10 @@ class TensorArray(CompositeTensor):
         self._dynamic = bool(dynamic_size)
         self._clear = clear_after_read is None or bool(clear_after_read)
         self._infer = bool(infer_shape)
-        self._known = [as_shape(element_shape)]  # shared with the arrays that writes give
+        self._known = [as_shape(element_shape)]  # shared with the arrays that `write` returns
         self._name = name or tensor_array_name or "TensorArray"
         self._items = self._flow = None
-        self._count = None  # how many elements there are, where a graph knows: a number, or a shape of one axis
+        self._count = None  # the number of elements if it is known in a graph: an int, or a shape of rank 1
         if flow is not None:
             self._flow = flow
         elif _core.executing_eagerly():
@@ -75,22 +76,22 @@ class TensorArray(CompositeTensor):
 
     @property
     def dynamic_size(self):
-        """Whether writes beyond the end make it longer."""
+        """Whether a write beyond the end makes the array longer."""
         return self._dynamic
 
     @property
     def element_shape(self):
-        """The shape of the elements as far as it is known."""
+        """The static shape of the elements."""
         return self._known[0]
 
     @property
     def handle(self):
-        """There is none beside the flow."""
+        """None: the array has only a flow."""
         return None
 
     @property
     def flow(self):
-        """The tensor that stands for the array; it orders what is done to it."""
+        """The tensor that represents the array. Each op on the array depends on it, which fixes their order."""
         return _core.convert(0) if self._items is not None else self._flow
 
     @property
@@ -106,17 +107,17 @@ class TensorArray(CompositeTensor):
         return TensorArraySpec(self.element_shape, self._dtype, self._dynamic, self._infer, self._known, self._count)
 
     def identity(self):
-        """The same array, in a graph behind a new flow."""
+        """The same array; in a graph with a new flow tensor."""
         return self if self._items is not None else self._with(raw.Identity(self._flow))
 
     def size(self, name=None):
-        """How many elements there are."""
+        """The number of elements."""
         if self._items is not None:
             return _core.convert(len(self._items), dtypes.int32)
         return raw.TensorListLength(self._flow, name=name)
 
     def close(self, name=None):
-        """Forgets the elements; in a graph an op that does nothing, since the engine frees them by itself."""
+        """Removes the elements. In a graph it returns a NoOp, because the engine frees them when they are not used."""
         if self._items is None:
             return raw.NoOp(name=name)
         del self._items[:]
@@ -136,7 +137,7 @@ class TensorArray(CompositeTensor):
         return other
 
     def _learn(self, shape):
-        """Elements have this shape; ValueError if they are known to have another."""
+        """Merges a shape into the element shape. Raises ValueError if they are not compatible."""
         if not agree(self.element_shape, shape):
             raise ValueError(f"Inconsistent shapes: saw {shape} but expected {self.element_shape} (and infer_shape=True)")
         if self._infer and not self.element_shape.is_fully_defined():
@@ -154,7 +155,7 @@ class TensorArray(CompositeTensor):
     # ---- one element
 
     def write(self, index, value, name=None):
-        """The array with `value` at `index`."""
+        """Writes `value` at `index` and returns the array."""
         value = self._convert(value)
         if self._items is not None:
             self._put(int(index), value)
@@ -206,7 +207,7 @@ class TensorArray(CompositeTensor):
         return value
 
     def _get(self, index):
-        """The element, zeros where none was written or it was cleared."""
+        """The element at `index`; zeros if it was not written or was cleared."""
         value = self._items[index]
         if value is not None:
             return value
@@ -218,7 +219,7 @@ class TensorArray(CompositeTensor):
     # ---- many
 
     def stack(self, name=None):
-        """All elements in one tensor, along a new first axis."""
+        """Stacks all elements into one tensor along a new first axis."""
         if self._items is None:
             made = raw.TensorListStack(self._flow, _size_vector(self.element_shape), self._dtype,
                                        self._count if isinstance(self._count, int) else -1, name=name)
@@ -232,7 +233,7 @@ class TensorArray(CompositeTensor):
         return raw.Pack([self._get(k) for k in range(len(self._items))], name=name)
 
     def gather(self, indices, name=None):
-        """The elements at `indices` in one tensor."""
+        """Stacks the elements at `indices` into one tensor."""
         indices = raw.Cast(_core.convert(indices, dtype_hint=dtypes.int32), dtypes.int32)
         if self._items is None:
             made = raw.TensorListGather(self._flow, indices, _size_vector(self.element_shape), self._dtype, name=name)
@@ -241,7 +242,7 @@ class TensorArray(CompositeTensor):
         return raw.Pack([self._get(k) for k in indices.numpy().tolist()], name=name)
 
     def concat(self, name=None):
-        """The elements one after the other along their first axis."""
+        """Concatenates the elements along their first axis."""
         if self._items is None:
             shape = self.element_shape
             if shape.rank is not None:
@@ -265,7 +266,7 @@ class TensorArray(CompositeTensor):
             raise e
 
     def unstack(self, value, name=None):
-        """The array with the slices of `value` along its first axis as elements."""
+        """Writes the slices of `value` along its first axis as the elements and returns the array."""
         value = self._convert(value)
         if self._items is None:
             shape = _shape_of(value)
@@ -273,7 +274,7 @@ class TensorArray(CompositeTensor):
                 self._learn(shape[1:])
             made = self._with(raw.TensorListFromTensor(value, _shape_vector(shape[1:] if shape.rank else shape), name=name))
             made._count = None
-            if shape.rank:  # the size itself, or the tensor that has it
+            if shape.rank:  # the size itself, or a shape that refers to the tensor
                 made._count = static_dims(shape)[0] if static_dims(shape)[0] is not None else shape[:1]
             return made
         parts = raw.Unpack(value, value.shape.as_list()[0])
@@ -286,7 +287,7 @@ class TensorArray(CompositeTensor):
         return self
 
     def scatter(self, indices, value, name=None):
-        """The array with the slices of `value` at `indices`."""
+        """Writes the slices of `value` at `indices` and returns the array."""
         value = self._convert(value)
         indices = raw.Cast(_core.convert(indices, dtype_hint=dtypes.int32), dtypes.int32)
         if self._items is None:
@@ -299,7 +300,7 @@ class TensorArray(CompositeTensor):
         return self
 
     def split(self, value, lengths, name=None):
-        """The array with pieces of `value` of these lengths, along its first axis, as elements."""
+        """Splits `value` along its first axis into pieces of these lengths, which become the elements. Returns the array."""
         value = self._convert(value)
         lengths = raw.Cast(_core.convert(lengths, dtype_hint=dtypes.int64), dtypes.int64)
         if self._items is None:
@@ -320,7 +321,7 @@ class TensorArray(CompositeTensor):
             raise errors.InvalidArgumentError(None, None, f"TensorArray's size is not equal to the size of lengths "
                                                           f"({len(self._items)} vs. {len(sizes)}), and the TensorArray is "
                                                           "not marked as dynamically resizeable.")
-        self._items[:] = raw.SplitV(value, lengths, 0, len(sizes))  # pieces may differ in length, whatever infer_shape says
+        self._items[:] = raw.SplitV(value, lengths, 0, len(sizes))  # the lengths may differ, even with infer_shape
         self._read.clear()
         return self
 
@@ -347,8 +348,8 @@ class TensorArraySpec(TypeSpec):
         self._dtype = as_dtype(dtype)
         self._dynamic = bool(dynamic_size)
         self._infer = bool(infer_shape)
-        self._known = known  # where arrays of one origin note the shape of their elements
-        self._count = None if dynamic_size else count  # how many elements an array of a fixed size has, as far as that is known
+        self._known = known  # the list with the element shape that arrays of one origin share
+        self._count = None if dynamic_size else count  # the number of elements of an array of fixed size, or None
 
     @property
     def value_type(self):

@@ -1,10 +1,10 @@
-"""What tensors do that is not hot: printing, references, conversions of foreign objects, copies. The
-classes themselves are C; the methods here are hung on them."""
+"""The methods of tensors that need not be fast: printing, references, conversion of other objects, copies. The
+classes are C; this file adds the methods to them."""
 import numpy as np
 
 from . import _core, dtypes, errors
 from .composite import CompositeTensor
-from .constants import constant_node, convert_to_tensor, graph_array  # noqa: F401 - others take it from here
+from .constants import constant_node, convert_to_tensor, graph_array  # noqa: F401 - other modules import these from here
 from .default_session import default_session
 from .indexing import getitem, is_mask, slice_parts
 from .namespace import export, offer
@@ -21,7 +21,7 @@ _converters = []  # (priority, type, function), lowest priority number first
 
 @export("register_tensor_conversion_function")
 def register_tensor_conversion_function(base_type, conversion_func, priority=100):
-    """Lets objects of `base_type` be used as tensors: conversion_func(value, dtype, name, as_ref)."""
+    """Registers conversion_func(value, dtype, name, as_ref), which converts objects of `base_type` to tensors."""
     bases = base_type if isinstance(base_type, tuple) else (base_type,)
     if not all(isinstance(b, type) for b in bases) or not callable(conversion_func):
         raise TypeError("base_type must be a type or a tuple of types, conversion_func callable")
@@ -32,9 +32,9 @@ def register_tensor_conversion_function(base_type, conversion_func, priority=100
 
 
 def _pack(items, dtype, hint):
-    """A list with tensors in it, as one tensor: of the dtype asked for, else of the first tensor's."""
+    """Stacks a list that contains tensors. The result has the requested dtype, or else that of the first tensor."""
     found = next((i.dtype for i in leaves(items) if isinstance(i, CoreTensor)), None)
-    if found is None:  # there are only objects that can be tensors
+    if found is None:  # the list has only objects that convert to tensors
         arrays = [i for i in leaves(items) if isinstance(i, (np.ndarray, np.generic))]
         found = dtypes.as_dtype(np.result_type(*arrays)) if arrays and dtype is None else dtype
     if hint and dtype != found:
@@ -62,7 +62,7 @@ def _packed(items, dtype, cast):
 
 
 def _is_foreign(value):
-    """An object that can be a tensor."""
+    """Whether `value` is no tensor but an object that converts to one."""
     return (hasattr(value, "__tf_tensor__") or isinstance(value, CompositeTensor)) and not isinstance(value, (CoreTensor, TensorShape))
 
 
@@ -71,8 +71,8 @@ def _holds_tensors(items):
 
 
 def _opened(items, rank):
-    """A list of lists from a list of anything that can be gone through: text, ranges, the keys of a dict, arrays of objects. How
-    deep it is, its first elements say."""
+    """Converts a list of iterables (text, ranges, keys of a dict, arrays of objects) to nested lists. `rank` is the depth,
+    which the first elements decide."""
     items = [i.tolist() if isinstance(i, np.ndarray) and i.dtype == object else i for i in items]
     return [_opened(i, rank - 1) if rank > 1 and not isinstance(i, (np.ndarray, np.generic, CoreTensor)) and hasattr(i, "__iter__")
             else i for i in items]
@@ -87,7 +87,7 @@ def _depth(value):
 
 
 def leaves(items):
-    """What nested lists and tuples hold."""
+    """Yields the leaves of nested lists and tuples."""
     for i in items:
         if isinstance(i, (list, tuple)):
             yield from leaves(i)
@@ -96,19 +96,19 @@ def leaves(items):
 
 
 def _asked(dtype, hint):
-    """The dtype, the hint and whether it is a plain constant, as _core.convert takes them."""
+    """(dtype, dtype hint, whether it is a plain constant), the further arguments of _core.convert."""
     return (None, dtype, False) if hint else (dtype, None, hint is None)
 
 
 def _again(value, dtype, hint):
-    """Another form of a value, for C to convert."""
+    """Converts another form of a value in C."""
     return _core.convert(value, *_asked(dtype, hint))
 
 
 def _stack_arrays(value, dtype, hint):
-    """A list of numbers and other sequences (ranges, arrays of text, objects like arrays)."""
+    """Converts a list of numbers and other sequences (ranges, arrays of text, array-like objects)."""
     for leaf in leaves(value):
-        if isinstance(leaf, np.generic) and leaf.dtype.kind == "V":  # those of ml_dtypes
+        if isinstance(leaf, np.generic) and leaf.dtype.kind == "V":  # scalars of ml_dtypes
             raise _unsupported(leaf)
     opened = _opened(value, _depth(value))
     if not _same_lists(opened, value):
@@ -130,25 +130,25 @@ def _same_lists(opened, value):
 
 
 def _unsupported(value, error=None):
-    """What is raised for an object that is no number: TypeError by a graph, ValueError elsewhere."""
+    """The exception for an object that cannot be converted: TypeError in a graph, ValueError eagerly."""
     error = error or (ValueError if _core.executing_eagerly() else TypeError)
     return error(f"Attempt to convert a value ({value!r}) with an unsupported type ({type(value)}) to a Tensor.")
 
 
 def _joined(value, dtype, hint):
-    """A value as a constant of a graph."""
+    """Converts a value by the rules for constants of a graph."""
     return _hinted(lambda v, d: _core.convert(*graph_array(v, d)), value, dtype, hint)
 
 
 def _counted(value, dtype):
-    """A Python range: as tf.range makes it."""
-    from .ops.creation import range as numbers  # an op, which can be loaded only after this file
+    """Converts a Python range as tf.range does."""
+    from .ops.creation import range as numbers  # ops/creation.py imports this file
 
     return numbers(value.start, value.stop, value.step, dtype=dtype)
 
 
 def _hinted(function, value, dtype, hint):
-    """What `function` makes of a value: of a dtype that is only hinted at if it can, else as the value is."""
+    """function(value, dtype). If the dtype is only a hint and the conversion fails, function(value, None)."""
     if hint and dtype is not None:
         try:
             return function(value, dtype)
@@ -158,7 +158,7 @@ def _hinted(function, value, dtype, hint):
 
 
 def convert_object(value, dtype, hint):
-    """What C could not convert: called with an object and the dtype asked for (or only hinted at)."""
+    """Converts an object that C could not convert. `hint` is true if the dtype is only a hint, None for tf.constant."""
     if hint is None and not _core.executing_eagerly():
         return _joined(value, dtype, hint)
     if isinstance(value, (list, tuple)):
@@ -187,7 +187,7 @@ def convert_object(value, dtype, hint):
     if value is None:
         raise _unsupported(value, ValueError)
     if isinstance(value, (dtypes.DType, type)):
-        raise _unsupported(value, TypeError if hasattr(value, "__array__") else None)  # a class is no array
+        raise _unsupported(value, TypeError if hasattr(value, "__array__") else None)  # a class with __array__ is no array
     if hasattr(value, "__array__") or hasattr(value, "__array_interface__"):
         return _again(np.asarray(value), dtype, hint)
     if not _core.executing_eagerly():
@@ -207,7 +207,7 @@ def convert_object(value, dtype, hint):
 
 
 def value_text(tensor, is_repr):
-    """The value as TensorFlow prints it: arrays as numpy does, scalars as Python does."""
+    """The value as TensorFlow prints it: arrays in numpy's format, scalars in Python's."""
     if tensor.dtype is dtypes.resource or tensor.dtype is dtypes.variant:
         return "<unprintable>"
     value = tensor.numpy()
@@ -258,7 +258,7 @@ def tensor_not_equals(x, y):
 
 
 class Reference:
-    """A hashable stand-in for a tensor or variable; equal to another of the same object."""
+    """A hashable reference to a tensor or variable. Two references to the same object are equal."""
 
     __slots__ = ("_wrapped", "__weakref__")
 
@@ -331,7 +331,7 @@ def get_shape(self):
 
 @_method(Tensor)
 def set_shape(self, shape):
-    """Adds to what is known of the tensor's shape; the value does not change."""
+    """Merges a shape into the static shape. The value does not change."""
     try:
         shape = TensorShape(shape)
         if shape._of is not None and shape.rank == self.ndim:
@@ -346,7 +346,7 @@ def set_shape(self, shape):
 
 @_method(Tensor)
 def eval(self, feed_dict=None, session=None):  # noqa: A001
-    """The value, run in `session` or the default one."""
+    """The value, computed in `session` or in the default session."""
     if not _core.is_symbolic(self):
         raise NotImplementedError("eval is not supported when eager execution is enabled; use numpy()")
     return default_session(session).run(self, feed_dict)
@@ -402,7 +402,7 @@ def __dlpack_device__(self):
 
 @export("experimental.dlpack.to_dlpack")
 def to_dlpack(tf_tensor):
-    """A DLPack capsule with the tensor's values, which are the receiver's own."""
+    """A DLPack capsule with a copy of the tensor's values, which the receiver owns."""
     tensor = _core.convert(tf_tensor)
     if tensor.dtype.is_quantized or (not tensor.dtype.is_numeric and not tensor.dtype.is_bool):
         raise errors.InvalidArgumentError(None, None, f"{tensor.dtype.name} is not supported by dlpack")
@@ -410,7 +410,7 @@ def to_dlpack(tf_tensor):
 
 
 class _Capsule:
-    """A bare capsule in the dress numpy wants."""
+    """An object with the methods that np.from_dlpack calls, around a plain capsule."""
 
     def __init__(self, capsule):
         self._capsule = capsule
@@ -424,7 +424,7 @@ class _Capsule:
 
 @export("experimental.dlpack.from_dlpack")
 def from_dlpack(dlcapsule):
-    """A tensor with the values behind a DLPack capsule, or of an object that gives one."""
+    """A tensor with the values of a DLPack capsule, or of an object with `__dlpack__`."""
     source = dlcapsule if hasattr(dlcapsule, "__dlpack__") else _Capsule(dlcapsule)
     return _core.convert(np.from_dlpack(source))
 
@@ -449,7 +449,7 @@ def _device(self):
 
 @_method(EagerTensor)
 def gpu(self, gpu_index=0):
-    """There is none."""
+    """Raises RuntimeError, because there is no GPU."""
     raise RuntimeError(f"GPU:{gpu_index} unknown device.")
 
 
@@ -459,7 +459,7 @@ def _backing_device(self):
 
 
 def _place(tensor, what):
-    """(graph, node, output) of a tensor that is asked for `what`."""
+    """(graph, node, output) of a symbolic tensor. For an eager one, raises AttributeError that names `what`."""
     edge = tensor._edge
     if edge is None:
         raise AttributeError(f"Tensor.{what} is undefined when eager execution is enabled.")
@@ -502,7 +502,7 @@ def consumers(self):
 
 @_property(Tensor, "assign")
 def _assign(self):
-    """Only a slice of a variable has it: `v[1:].assign(value)` changes those elements of v."""
+    """`assign` of a slice of a variable: `v[1:].assign(value)` changes these elements of v. Other tensors have none."""
     sliced = self.__dict__.get("_sliced")
     if sliced is None or is_mask(sliced[1]):
         raise AttributeError("a Tensor cannot be assigned to; a tf.Variable, or a slice of one, can")
@@ -534,7 +534,7 @@ def _shape_as_list(self):
 
 
 def iterate(tensor):
-    """Iterating over a symbolic tensor: only where a converted loop does it."""
+    """Raises the error for iterating over a symbolic tensor in a loop that AutoGraph did not convert."""
     raise errors.OperatorNotAllowedInGraphError(
         "Iterating over a symbolic `tf.Tensor` is not allowed: AutoGraph did not convert this loop. Write it as a statement, "
         "`for x in tensor:`, in a function decorated with @tf.function; comprehensions are not converted.")
@@ -542,13 +542,13 @@ def iterate(tensor):
 
 @export("is_tensor")
 def is_tensor(x):
-    """Whether `x` is a tensor, a variable, or made of tensors."""
+    """Whether `x` is a tensor, a variable, or a composite tensor such as a RaggedTensor."""
     return isinstance(x, CoreTensor) or isinstance(x, CompositeTensor) and x._is_tensor
 
 
 @export("constant")
 def constant(value, dtype=None, shape=None, name="Const"):
-    """A constant tensor from a Python value or array; `shape` reshapes it, or repeats a single value."""
+    """A constant tensor from a Python value or array. A `shape` reshapes the value, or repeats a single element."""
     if not _core.executing_eagerly():
         if shape is None and not isinstance(value, CoreTensor) and (dtype is None or isinstance(dtype, dtypes.DType)):
             return constant_node(_core.convert(value, dtype, None, True), name)
@@ -561,7 +561,7 @@ def constant(value, dtype=None, shape=None, name="Const"):
     if shape is not None:
         want = TensorShape(shape)
         have, need = _count(tensor._dims), want.num_elements()
-        if tensor._dims != want._dims:  # a new constant, whatever it was made from
+        if tensor._dims != want._dims:  # the result is a new constant, without gradient to `value`
             tensor = raw.StopGradient(tensor)
         if have == need:
             tensor = tensor if tensor._dims == want._dims else raw.Reshape(tensor, list(want._dims))
@@ -582,7 +582,7 @@ def _count(dims):
 
 
 def start():
-    """Gives the C part what it calls."""
+    """Registers the Python functions that the C extension calls."""
     _core.register_dtypes({n: d for n, d in dtypes._by_enum.items() if n < 100})
     _core.register(error=errors.from_status, graph_error=errors.graph_error, shape=TensorShape._from_dims, as_dtype=dtypes.as_dtype,
                    convert=convert_object,

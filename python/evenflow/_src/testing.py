@@ -1,6 +1,6 @@
-"""tf.test: a TestCase that compares tensors, and gradients by finite differences.
+"""tf.test: a TestCase with assertions about tensors, and gradients computed by finite differences.
 
-Loaded when one of its names is first asked for, since it needs unittest."""
+It is imported when one of its names is first used, because it needs unittest."""
 import contextlib
 import importlib
 import random
@@ -19,7 +19,7 @@ _SEED = 87654321
 
 
 def _base():
-    """absl's TestCase where absl is installed, as in TensorFlow; otherwise the standard library's."""
+    """The TestCase of absl if absl is installed, as in TensorFlow; else that of the standard library."""
     try:
         return importlib.import_module("absl.testing.absltest").TestCase
     except ImportError:
@@ -27,7 +27,7 @@ def _base():
 
 
 def get_temp_dir():
-    """A folder for files of this program's tests; removed when the program ends."""
+    """A directory for files of this program's tests, which is removed when the program ends."""
     if not _folders:
         _folders.append(tempfile.TemporaryDirectory(prefix="evenflow_test"))
     return _folders[0].name
@@ -45,7 +45,7 @@ def main(argv=None):
 
 
 def _value(x):
-    """An eager value as numpy has it."""
+    """An eager value as a numpy array, or as a tuple of arrays for a composite tensor."""
     kind = type(x).__name__
     if kind == "SparseTensor":
         return own("compat.v1", "SparseTensorValue")(_value(x.indices), _value(x.values), _value(x.dense_shape))
@@ -57,14 +57,14 @@ def _value(x):
 
 
 def _array(x):
-    """What is compared of a value: its elements."""
+    """The elements of a value as an array, for comparisons."""
     if hasattr(x, "to_list"):
         return np.array(x.to_list(), dtype=object) if not isinstance(x, np.ndarray) else x
     return x if isinstance(x, np.ndarray) else np.array(x)
 
 
 def _float(array):
-    """bfloat16 and float8 as numpy can compare them."""
+    """bfloat16 and float8 arrays as float32, which numpy can compare."""
     return array.astype(np.float32) if array.dtype.kind == "V" or "float8" in array.dtype.name or array.dtype.name == "bfloat16" else array
 
 
@@ -79,21 +79,21 @@ class CheckedThread:
     def _run(self):
         try:
             self._target(*self._args, **self._kwargs)
-        except BaseException as e:  # noqa: BLE001 (told to the thread that joins)
+        except BaseException as e:  # noqa: BLE001 (join() reports it)
             self._failed = e
 
     def start(self):
-        """Starts it."""
+        """Starts the thread."""
         self._thread.start()
 
     def join(self):
-        """Waits for its end; fails the test if it failed."""
+        """Waits until the thread ends. Fails the test if the thread failed."""
         self._thread.join()
         if self._failed is not None:
             self._test.fail(f"Error in checkedThread: {self._failed}")
 
     def is_alive(self):
-        """Whether it runs."""
+        """Whether the thread is running."""
         return self._thread.is_alive()
 
 
@@ -105,7 +105,7 @@ class TestCase(_base()):
         self._threads, self._folder, self._cached = [], None, None
 
     def setUp(self):
-        """Each test begins with the same seeds and a new default graph."""
+        """Sets the random seeds, and resets the default graph in graph mode, before each test."""
         super().setUp()
         self._forget_session()
         random.seed(_SEED)
@@ -117,7 +117,7 @@ class TestCase(_base()):
             own("random", "set_seed")(_SEED)
 
     def tearDown(self):
-        """A thread that was not joined fails the test."""
+        """Fails the test if one of its checked threads is still running."""
         alive = [t for t in self._threads if t.is_alive()]
         self._threads = []
         self._forget_session()
@@ -126,13 +126,13 @@ class TestCase(_base()):
             self.fail("A checkedThread was not terminated")
 
     def get_temp_dir(self):
-        """A folder for this test, empty at first."""
+        """A new, empty directory for this test."""
         if self._folder is None:
             self._folder = tempfile.mkdtemp(dir=get_temp_dir())
         return self._folder
 
     def checkedThread(self, target, args=None, kwargs=None):  # noqa: N802
-        """A thread whose failure fails this test; start() and join() it."""
+        """A thread whose failure fails this test. The test must start() and join() it."""
         made = CheckedThread(self, target, args, kwargs)
         self._threads.append(made)
         return made
@@ -140,7 +140,7 @@ class TestCase(_base()):
     # ---- values -------------------------------------------------------------------------------------------------------
 
     def evaluate(self, tensors):
-        """The values of tensors in any structure: of the default session in a graph, else their own."""
+        """The values of tensors in any structure. In a graph, they are computed in the default session."""
         if graph.executing_eagerly():
             return nest.map_structure(lambda x: _value(x() if callable(x) and not hasattr(x, "numpy") else x), tensors)
         found = own("compat.v1", "get_default_session")()
@@ -151,7 +151,7 @@ class TestCase(_base()):
 
     @contextlib.contextmanager
     def session(self, graph=None, config=None, use_gpu=True, force_gpu=False):  # noqa: ARG002
-        """A session of its own for this test; nothing to run under eager execution."""
+        """A new session for this test. With eager execution it is an object that cannot run anything."""
         if _eager():
             yield _Eager()
             return
@@ -160,7 +160,7 @@ class TestCase(_base()):
 
     @contextlib.contextmanager
     def cached_session(self, graph=None, config=None, use_gpu=True, force_gpu=False):  # noqa: ARG002
-        """As session, but the same one each time it is asked for in this test."""
+        """Like `session`, but returns the same session each time within a test."""
         if _eager():
             yield _Eager()
             return
@@ -173,7 +173,7 @@ class TestCase(_base()):
             yield self._cached
 
     def test_session(self, graph=None, config=None, use_gpu=True, force_gpu=False):
-        """cached_session, or with a graph a session of its own."""
+        """cached_session, or a new session if a graph is given."""
         if self.id().endswith(".test_session"):
             self.skipTest("Not a test.")
         return (self.cached_session if graph is None else self.session)(graph, config, use_gpu, force_gpu)
@@ -195,7 +195,7 @@ class TestCase(_base()):
         self.assertEqual(a.shape, b.shape, f"Shape mismatch: expected {a.shape}, got {b.shape}. {msg or ''}")
 
     def _parts(self, a, b, check, path, msg):
-        """Compares structures part by part; False: these are not structures."""
+        """Compares two structures recursively. Returns False if they are not structures."""
         a, b = (x._asdict() if hasattr(x, "_asdict") else x for x in (a, b))
         if isinstance(a, dict) != isinstance(b, dict):
             raise ValueError(f"Can't compare dict to non-dict, a{path} vs b{path}. {msg or ''}")
@@ -212,7 +212,7 @@ class TestCase(_base()):
         return False
 
     def assertAllClose(self, a, b, rtol=1e-6, atol=1e-6, msg=None):  # noqa: N802
-        """Two structures of arrays or tensors are equal up to rtol and atol."""
+        """Asserts that two structures of arrays or tensors are equal up to rtol and atol."""
         def check(x, y, path):
             if not self._parts(x, y, check, path, msg):
                 self._close(x, y, rtol, atol, path, msg)
@@ -243,7 +243,7 @@ class TestCase(_base()):
         self.assertAllClose(a, b, rtol=rtol, atol=atol, msg=msg)
 
     def assertNotAllClose(self, a, b, rtol=1e-6, atol=1e-6, msg=None):  # noqa: N802
-        """They are not close everywhere."""
+        """Asserts that two values are not close in at least one element."""
         try:
             self.assertAllClose(a, b, rtol=rtol, atol=atol, msg=msg)
         except AssertionError:
@@ -251,7 +251,7 @@ class TestCase(_base()):
         raise AssertionError(f"The two values are close at all elements. {msg or ''}")
 
     def assertAllEqual(self, a, b, msg=None):  # noqa: N802
-        """Same shape, same elements; NaN equals NaN."""
+        """Asserts that two values have the same shape and equal elements. NaN equals NaN."""
         if type(a).__name__.startswith("RaggedTensor") or type(b).__name__.startswith("RaggedTensor"):
             a, b = (v.to_list() if hasattr(v, "to_list") else v.tolist() if hasattr(v, "tolist") else v
                     for v in (self.evaluate(x) if _is_tensor(x) else x for x in (a, b)))
@@ -275,7 +275,7 @@ class TestCase(_base()):
             raise AssertionError(text)
 
     def assertNotAllEqual(self, a, b, msg=None):  # noqa: N802
-        """At least one element differs."""
+        """Asserts that at least one element differs."""
         try:
             self.assertAllEqual(a, b)
         except AssertionError:
@@ -283,17 +283,17 @@ class TestCase(_base()):
         raise AssertionError(f"The two values are equal at all elements. {msg or ''}")
 
     def assertNear(self, f1, f2, err, msg=None):  # noqa: N802
-        """Two numbers differ by at most err."""
+        """Asserts that two numbers differ by at most err."""
         self.assertTrue(f1 == f2 or abs(f1 - f2) <= err, f"{f1} != {f2} +/- {err}{f' ({msg})' if msg is not None else ''}")
 
     def assertArrayNear(self, farray1, farray2, err, msg=None):  # noqa: N802
-        """Two lists of numbers differ by at most err, each."""
+        """Asserts that the numbers of two lists differ by at most err each."""
         self.assertEqual(len(farray1), len(farray2), msg)
         for a, b in zip(farray1, farray2):
             self.assertNear(float(a), float(b), err, msg)
 
     def assertNDArrayNear(self, ndarray1, ndarray2, err, msg=None):  # noqa: N802
-        """The distance of two arrays, as vectors, is below err."""
+        """Asserts that the Euclidean distance of two arrays is below err."""
         a, b = self._get(ndarray1), self._get(ndarray2)
         self.assertTrue(a.shape == b.shape and np.linalg.norm(a - b) < err, msg)
 
@@ -306,27 +306,27 @@ class TestCase(_base()):
                                  f"{np.atleast_1d(values)[tuple(bad[0])]!r}")
 
     def assertAllGreater(self, a, comparison_target):  # noqa: N802
-        """Every element is above the target."""
+        """Asserts that every element is greater than the target."""
         a = self._get(a)
         self._holds(a > comparison_target, a, f"all elements must be > {comparison_target}")
 
     def assertAllLess(self, a, comparison_target):  # noqa: N802
-        """Every element is below the target."""
+        """Asserts that every element is less than the target."""
         a = self._get(a)
         self._holds(a < comparison_target, a, f"all elements must be < {comparison_target}")
 
     def assertAllGreaterEqual(self, a, comparison_target):  # noqa: N802
-        """Every element is the target or above."""
+        """Asserts that every element is greater than or equal to the target."""
         a = self._get(a)
         self._holds(a >= comparison_target, a, f"all elements must be >= {comparison_target}")
 
     def assertAllLessEqual(self, a, comparison_target):  # noqa: N802
-        """Every element is the target or below."""
+        """Asserts that every element is less than or equal to the target."""
         a = self._get(a)
         self._holds(a <= comparison_target, a, f"all elements must be <= {comparison_target}")
 
     def assertAllInRange(self, target, lower_bound, upper_bound, open_lower_bound=False, open_upper_bound=False):  # noqa: N802
-        """Every element lies between the bounds; NaN does not."""
+        """Asserts that every element lies between the bounds. NaN does not."""
         a = self._get(target)
         if a.dtype.kind not in "fiu" and a.dtype.name != "bfloat16":
             raise AssertionError(f"The value of {target} does not have an ordered numeric type, instead it has type: {a.dtype}")
@@ -337,7 +337,7 @@ class TestCase(_base()):
         self._holds(above & below, a, f"all elements must lie in {edges}")
 
     def assertAllInSet(self, target, expected_set):  # noqa: N802
-        """Every element is one of a set."""
+        """Asserts that every element is in a set."""
         a = self._get(target)
         extra = sorted(set(a.ravel().tolist()) - set(np.asarray(list(expected_set)).tolist()), key=str)
         if extra:
@@ -346,24 +346,24 @@ class TestCase(_base()):
     # ---- dtypes, shapes, words -----------------------------------------------------------------------------------------------
 
     def assertDTypeEqual(self, target, expected_dtype):  # noqa: N802
-        """It has that dtype, given as one of numpy or of TensorFlow."""
+        """Asserts that a value has a dtype, which may be a numpy or a TensorFlow dtype."""
         found = as_dtype(target.dtype if hasattr(target, "dtype") else self._get(target).dtype)
         self.assertEqual(found, as_dtype(expected_dtype))
 
     def assertShapeEqual(self, input_a, input_b, msg=None):  # noqa: N802
-        """Two tensors or arrays have the same shape."""
+        """Asserts that two tensors or arrays have the same shape."""
         for x in (input_a, input_b):
             if not hasattr(x, "shape"):
                 raise TypeError(f"assertShapeEqual: need a tensor or an array, got {x!r}")
         self.assertAllEqual(list(input_a.shape), list(input_b.shape), msg=msg)
 
     def assertStartsWith(self, actual, expected_start, msg=None):  # noqa: N802
-        """A text begins with another."""
+        """Asserts that a string starts with another."""
         if not actual.startswith(expected_start):
             self.fail(f"{actual!r} does not start with {expected_start!r}{f' : {msg}' if msg is not None else ''}")
 
     def assertDeviceEqual(self, device1, device2, msg=None):  # noqa: N802
-        """Two names of one device."""
+        """Asserts that two names refer to the same device."""
         one, other = (own("", "DeviceSpec").from_string(d or "").to_string() for d in (device1, device2))
         self.assertEqual(one, other, f"Devices {device1} and {device2} are not equal. {msg or ''}")
 
@@ -371,33 +371,33 @@ class TestCase(_base()):
 
     @contextlib.contextmanager
     def assertRaisesWithPredicateMatch(self, exception_type, expected_err_re_or_predicate):  # noqa: N802
-        """Raises that exception, whose text matches an expression or of which a function says yes."""
+        """Asserts that the block raises the exception, and that its message matches a regular expression or a predicate."""
         matches = expected_err_re_or_predicate
         if not callable(matches):
             def matches(e, pattern=expected_err_re_or_predicate):
                 return bool(re.search(pattern, e.message if isinstance(e, errors.OpError) else str(e)))
         try:
             yield
-        except Exception as e:  # noqa: BLE001 (that it is the right one is the test)
+        except Exception as e:  # noqa: BLE001 (its type is checked below)
             if not isinstance(e, exception_type) or not matches(e):
                 raise AssertionError(f"Exception of type {type(e)}: {e}") from e
             return
         self.fail(f"{getattr(exception_type, '__name__', exception_type)} not raised")
 
     def assertRaisesOpError(self, expected_err_re_or_predicate):  # noqa: N802
-        """Raises an error of the engine whose text matches."""
+        """Asserts that the block raises an OpError whose message matches."""
         return self.assertRaisesWithPredicateMatch(errors.OpError, expected_err_re_or_predicate)
 
     def assertRaisesIncompatibleShapesError(self, exception_type=errors.InvalidArgumentError):  # noqa: N802
-        """Raises an error that says that shapes do not fit."""
+        """Asserts that the block raises an error about incompatible shapes."""
         return self.assertRaisesWithPredicateMatch(exception_type, r"Incompatible shapes|Dimensions must be equal|required broadcastable shapes")
 
 
 class _Eager:
-    """What a session is under eager execution: nothing that can run."""
+    """The object that `session` yields with eager execution. It cannot run anything."""
 
     def run(self, *args, **kwargs):
-        """There is no graph to run."""
+        """Raises AttributeError, because there is no graph to run."""
         raise AttributeError("under eager execution a test's session has nothing to run; use self.evaluate(tensor)")
 
     def __getattr__(self, name):
@@ -413,7 +413,7 @@ def _is_tensor(x):
 
 
 def _flat_numbers(x):
-    """Whether a list is an array written out, which is compared as a whole."""
+    """Whether a nested list is rectangular and without tensors, so that it is compared as one array."""
     try:
         return not any(map(_is_tensor, nest.flatten(x))) and np.array(x).dtype != object
     except ValueError:
@@ -430,7 +430,7 @@ def _as_bytes(x):
 
 
 def _reals(x):
-    """The elements of an array as one row of real numbers, sharing its memory."""
+    """The elements of an array as a vector of real numbers, which shares its memory."""
     flat = np.ascontiguousarray(x).reshape(-1)
     return flat.view(flat.real.dtype) if flat.dtype.kind == "c" else flat
 
@@ -471,8 +471,8 @@ def _derived(f, x, k):
 
 
 def compute_gradient(f, x, delta=None):
-    """The derivatives of `f` at the list `x`, computed and by differences: two lists of matrices, a row for each element
-    of the result and a column for each element of an argument."""
+    """The Jacobians of `f` at the arguments `x`, computed by a tape and by finite differences: two lists of matrices with a
+    row for each element of the result and a column for each element of an argument."""
     if not isinstance(x, (list, tuple)):
         raise ValueError("`x` must be a list or tuple of values convertible to a Tensor (arguments to be passed to `f`), "
                          f"not a {type(x)}")
@@ -486,8 +486,8 @@ def compute_gradient(f, x, delta=None):
 
 
 def v1_compute_gradient(x, x_shape, y, y_shape, x_init_value=None, delta=1e-3, init_targets=None, extra_feed_dict=None):
-    """The derivatives of a tensor `y` of the default graph with respect to `x`, or a list of them: pairs of matrices,
-    computed and by differences."""
+    """The Jacobian of a tensor `y` of the default graph with respect to `x`, or a list of them: pairs of matrices, computed
+    by gradients and by finite differences."""
     sess = own("compat.v1", "get_default_session")()
     if sess is None:
         raise ValueError("No default session is registered. Use `with sess.as_default()` around compute_gradient")

@@ -1,4 +1,4 @@
-"""The names of tf.test that testing.py has, which is loaded when one of them is first asked for."""
+"""The names of tf.test that testing.py defines. That module is imported when one of them is first used."""
 import importlib
 
 from .namespace import find_others, names, offer

@@ -1,4 +1,4 @@
-"""`evenflow run --trace FILE`: a run as trace-event JSON, which Perfetto and chrome://tracing open."""
+"""`evenflow run --trace FILE`: writes a run as trace-event JSON, which Perfetto and chrome://tracing can open."""
 import contextlib
 import json
 import os
@@ -30,8 +30,8 @@ def trace_events(slices, dropped=0):
 
 @contextlib.contextmanager
 def traced(path):
-    """Records what happens inside and writes it to `path`, also if an exception ends it."""
-    with open(path, "w") as f:  # a wrong name is found before the program runs
+    """Records the events inside and writes them to `path`, even if an exception ends the block."""
+    with open(path, "w") as f:  # opened first, so that an invalid path is reported before the program runs
         recording = Recording()
         try:
             yield
@@ -40,4 +40,4 @@ def traced(path):
             json.dump(trace_events(slices, dropped), f)
             f.write("\n")
     if dropped:
-        print(f"evenflow: {path} holds the first {len(slices)} events; {dropped} found no room", file=sys.stderr)
+        print(f"evenflow: {path} has the first {len(slices)} events; {dropped} more were dropped", file=sys.stderr)

@@ -1,9 +1,9 @@
-"""Objects that know which objects they hold: what checkpoints and Keras walk along.
+"""Trackable objects: checkpoints and Keras traverse the graph of objects and their named children.
 
-Attributes stay what the program assigned; a list or a dict is seen as a trackable object only while somebody walks
-(`_trackable_children`), so nothing in a program changes its type or identity by being assigned. The exception is an object
-that waits for children which a checkpoint has for it (`_wait_for`): a list or dict put there becomes one that notices what
-is added to it.
+Attributes stay the objects that the program assigned. A list or a dict is wrapped as a trackable object only during a
+traversal (`_trackable_children`), so assigning a value does not change its type or identity. The exception is an object
+with pending children, whose values a checkpoint has (`_wait_for`): a list or dict that is assigned there is replaced by a
+wrapper that restores the children when they are added.
 """
 import collections
 import functools
@@ -19,7 +19,7 @@ class Trackable:
 
     __slots__ = ()
     __module__ = _INSIDE + "base"
-    _self_setattr_tracking = True  # False: what is assigned now is not a child
+    _self_setattr_tracking = True  # while it is False, assigned attributes do not become children
 
     @property
     def _setattr_tracking(self):
@@ -30,12 +30,12 @@ class Trackable:
         self._self_setattr_tracking = value
 
     def _maybe_initialize_trackable(self):
-        """Makes the table of children that were named by hand, if there is none."""
+        """Creates the table of children that were added by `_track_trackable`, if there is none."""
         if "_self_children" not in self.__dict__:
             self.__dict__["_self_children"] = {}
 
     def _track_trackable(self, trackable, name, overwrite=False):
-        """Notes `trackable` as the child `name`; another one may be there only with `overwrite`."""
+        """Adds `trackable` as the child `name`. Raises ValueError if there is another one, unless `overwrite`."""
         self._maybe_initialize_trackable()
         if not isinstance(trackable, Trackable):
             raise TypeError(f"only trackable objects can be tracked, and {name!r} is a {type(trackable).__name__}")
@@ -48,7 +48,7 @@ class Trackable:
         return trackable
 
     def _wait_for(self, name, restore):
-        """Calls `restore(child)` as soon as there is a child of that name; of several calls, the last one is kept."""
+        """Registers `restore(child)`, to be called when a child `name` is added. It replaces an earlier one."""
         self.__dict__.setdefault("_self_pending", {})[name] = restore
 
     def _add_trackable_child(self, name, value):
@@ -63,14 +63,14 @@ class Trackable:
         return dict(getattr(self, "_self_children", ()))
 
     def _lookup_dependency(self, name, cached_dependencies=None):
-        """The child of that name, or None."""
+        """The child `name`, or None."""
         known = self._trackable_children() if cached_dependencies is None else cached_dependencies
         return known.get(name)
 
 
 def wrap(value):
-    """A value as a walker sees it: itself if it is trackable, a list or dict as one, a tuple that holds such; else None.
-    Lists and dicts of a class of their own are not followed."""
+    """The trackable object for a value: the value itself if it is trackable; a wrapper of a list, of a dict, or of a tuple
+    that contains trackables; else None. Subclasses of list and dict are not wrapped."""
     if isinstance(value, Trackable) or hasattr(value, "_trackable_children"):
         return value
     kind = type(value)
@@ -87,7 +87,7 @@ def wrap(value):
 
 
 def arrived(owner, name, value):
-    """Restores a child that `owner` waits for; gives back what to keep in its place."""
+    """Restores a child that is pending for `owner`. Returns the object to store as the child: the value or its wrapper."""
     restore = owner.__dict__["_self_pending"].get(name)
     child = wrap(value) if restore is not None else None
     if child is None:
@@ -114,7 +114,7 @@ class AutoTrackable(Trackable):
         object.__setattr__(self, name, value)
 
     def _keep_child(self, name, wrapper):
-        """Holds a list or dict by its wrapper from now on, which notices what is added."""
+        """Replaces a list or dict by its wrapper, which restores pending children when they are added."""
         if self.__dict__.get(name) is wrapper._self_original:
             self.__dict__[name] = wrapper
 
@@ -135,7 +135,7 @@ class AutoTrackable(Trackable):
 
 @export("__internal__.tracking.no_automatic_dependency_tracking")
 def no_automatic_dependency_tracking(method):
-    """A method in which assigned attributes do not become children."""
+    """Decorates a method in which assigned attributes do not become children."""
 
     @functools.wraps(method)
     def untracked(self, *args, **kwargs):
@@ -151,7 +151,7 @@ def no_automatic_dependency_tracking(method):
 
 @export("__internal__.tracking.TrackableDataStructure")
 class TrackableDataStructure(Trackable):
-    """A container as a trackable object."""
+    """The base class of containers that are trackable objects."""
 
     __slots__ = ()
     __module__ = _INSIDE + "data_structures"
@@ -165,7 +165,7 @@ class TrackableDataStructure(Trackable):
 
 
 def _noticing(method):
-    """A method after which children that are waited for may be there."""
+    """Wraps a method that adds children: afterwards the pending ones among them are restored."""
 
     @functools.wraps(method)
     def change(self, *args, **kwargs):
@@ -211,7 +211,7 @@ class _DictWrapper(TrackableDataStructure, dict):
         dict.__setitem__(self, name, wrapper)
 
     def _check_saved(self):
-        """A key that is no string has no name in a checkpoint."""
+        """Raises ValueError if a key of a trackable value is no string, because it then has no name in a checkpoint."""
         for key, value in self.items():
             if not isinstance(key, str) and wrap(value) is not None:
                 raise ValueError(f"Unable to save the object {dict.__repr__(self)} (a dictionary wrapper constructed "
@@ -223,7 +223,7 @@ class _DictWrapper(TrackableDataStructure, dict):
 
 
 class _TupleWrapper(TrackableDataStructure, tuple):
-    """A tuple whose children are named by their positions, and by the names of its fields if it has such."""
+    """A tuple whose children are named by their positions and, for a namedtuple, also by its fields."""
 
     __module__ = _INSIDE + "data_structures"
 

@@ -1,4 +1,4 @@
-"""tf.Variable: the engine's variable with TensorFlow's methods. Reading and arithmetic are C."""
+"""tf.Variable: TensorFlow's methods on top of the engine's variable. Reading and arithmetic are C."""
 import enum
 import threading
 import weakref
@@ -16,15 +16,15 @@ from .tensors import Reference, value_text
 from .tracking import Trackable
 
 raw = _core.raw
-_by_storage = weakref.WeakValueDictionary()  # address behind the handle -> variable
-_arguments = weakref.WeakValueDictionary()  # (graph, node) of a handle -> variable, where a function takes it as argument
+_by_storage = weakref.WeakValueDictionary()  # address of the handle's storage -> variable
+_arguments = weakref.WeakValueDictionary()  # (graph, node) of a handle that is an argument of a function -> variable
 _count_lock = threading.Lock()
 _count = [0]
 graph_variable = [None]  # the class for variables of graphs, from compat.v1
 
 
 def by_handle(handle):
-    """The variable a handle belongs to; None if it is gone or was never wrapped."""
+    """The variable of a handle; None if the variable was freed or the handle has none."""
     if _core.is_symbolic(handle):
         graph, node = handle._edge[:2]
         found = _arguments.get((id(graph), node))
@@ -36,7 +36,7 @@ def by_handle(handle):
 
 @export("VariableSynchronization")
 class VariableSynchronization(enum.Enum):
-    """When the copies of a variable on several devices are brought together."""
+    """When the copies of a variable on several devices are aggregated."""
 
     AUTO = 0
     NONE = 1
@@ -45,7 +45,7 @@ class VariableSynchronization(enum.Enum):
 
 
 class _Aggregation(enum.Enum):
-    """Members of the two classes below are the same by their numbers."""
+    """Members of the two classes below are equal if their values are."""
 
     def __eq__(self, other):
         return isinstance(other, _Aggregation) and self.value == other.value
@@ -56,7 +56,7 @@ class _Aggregation(enum.Enum):
 
 @export("VariableAggregation")
 class VariableAggregationV2(_Aggregation):
-    """How the copies of a variable on several devices become one value."""
+    """How the copies of a variable on several devices are aggregated."""
 
     NONE = 0
     SUM = 1
@@ -66,7 +66,7 @@ class VariableAggregationV2(_Aggregation):
 
 @export("compat.v1.VariableAggregation")
 class VariableAggregation(_Aggregation):
-    """How the copies of a variable on several devices become one value."""
+    """How the copies of a variable on several devices are aggregated."""
 
     NONE = 0
     SUM = 1
@@ -76,7 +76,7 @@ class VariableAggregation(_Aggregation):
 
 
 def distribution(synchronization, aggregation, trainable, name):
-    """What was given for a variable on several devices, with the defaults in place."""
+    """(synchronization, aggregation, trainable) with defaults filled in. Raises ValueError for an invalid mode."""
     try:
         if aggregation is None:
             aggregation = VariableAggregation.NONE
@@ -94,8 +94,8 @@ def distribution(synchronization, aggregation, trainable, name):
 
 
 def lift(tensor, own=False):
-    """The value of a symbolic tensor that needs no input, found while its function is being traced. own: of the function's
-    own graph; what needs inputs is given back as it is."""
+    """Computes a symbolic tensor of the function being traced, if it does not depend on the function's inputs. If it does,
+    raises ValueError or, with `own` (the function may create variables), returns the tensor unchanged."""
     if not _core.is_symbolic(tensor):
         return tensor
     graph = tensor.graph
@@ -115,14 +115,14 @@ def lift(tensor, own=False):
 
 @export("Variable")
 class Variable(_core.VariableBase, Trackable):
-    """A tensor that can be changed."""
+    """A tensor whose value can be changed by `assign`."""
 
     _should_act_as_resource_variable = True
     __array_priority__ = 100
 
     def __new__(cls, *args, **kwargs):
         if cls is Variable and plain_graph() is not None:
-            cls = graph_variable[0]  # sessions will hold its values
+            cls = graph_variable[0]  # a variable of a graph, whose values belong to sessions
         return super().__new__(cls)
 
     def __init__(self, initial_value=None, trainable=None, validate_shape=True, caching_device=None, name=None,
@@ -137,7 +137,7 @@ class Variable(_core.VariableBase, Trackable):
         synchronization, aggregation, trainable = distribution(synchronization, aggregation, trainable, name)
         if name is not None and not isinstance(name, str) and name:
             raise ValueError("name for name_scope must be a string.")
-        own = _core.variable_made()  # functions may make variables in their first trace only
+        own = _core.variable_made()  # a function may create variables only in its first trace
         self._trainable = trainable
         self.constraint = constraint
         self._synchronization, self._aggregation = synchronization, aggregation
@@ -163,7 +163,7 @@ class Variable(_core.VariableBase, Trackable):
             self._set_when_run(value)
 
     def _set_when_run(self, value):
-        """The function that is being traced gives the variable its value, unless it has one."""
+        """Adds ops to the function being traced that initialize the variable when it runs, unless it has a value."""
         def assign():
             raw.AssignVariableOp(self.handle, value)
             return False
@@ -240,7 +240,7 @@ class Variable(_core.VariableBase, Trackable):
         return self.shape
 
     def set_shape(self, shape):
-        """Overrides the shape as far as it is compatible."""
+        """Raises ValueError if the shape is not compatible. The shape of the variable does not change."""
         TensorShape(shape).assert_is_compatible_with(self.shape)
 
     def numpy(self):
@@ -311,8 +311,8 @@ class Variable(_core.VariableBase, Trackable):
     # ---- changing it
 
     def _done(self, op, read_value):
-        """What an assignment gives back: the variable under another name, or None (eager) or the op (graph) without
-        reading."""
+        """The result of an assignment: the variable as an UnreadVariable; without `read_value`, None eagerly and the op in a
+        graph."""
         if not read_value:
             return op
         made = self._again(_UnreadVariable)
@@ -367,7 +367,7 @@ class Variable(_core.VariableBase, Trackable):
         return self._scatter(raw.ResourceScatterUpdate, sparse_delta, name)
 
     def batch_scatter_update(self, sparse_delta, use_locking=False, name=None):
-        """Each row of indices changes the matching row of the variable."""
+        """Each row of indices updates the corresponding row of the variable."""
         _check_slices(sparse_delta)
         indices = _core.convert(sparse_delta.indices)
         updates = _core.convert(sparse_delta.values, self.dtype)
@@ -396,14 +396,14 @@ class Variable(_core.VariableBase, Trackable):
         return self._scatter_nd(raw.ResourceScatterNdMin, indices, updates, name)
 
     def sparse_read(self, indices, name=None):
-        """Rows of the value; the gradient with respect to the variable is IndexedSlices."""
+        """Gathers rows of the value. The gradient with respect to the variable is an IndexedSlices."""
         return raw.ResourceGather(self.handle, indices, dtype=self.dtype, name=name)
 
     def gather_nd(self, indices, name=None):
         return raw.ResourceGatherNd(self.handle, indices, dtype=self.dtype, name=name)
 
     def count_up_to(self, limit):
-        """Adds 1 and gives the value before, until there is nothing below `limit`."""
+        """Adds 1 and returns the previous value. Raises OutOfRangeError when the variable has reached `limit`."""
         return raw.ResourceCountUpTo(self.handle, limit, self.dtype)
 
     def __iadd__(self, other):
@@ -426,7 +426,7 @@ class Variable(_core.VariableBase, Trackable):
         raise RuntimeError("`var **= value` with `tf.Variable`s is not supported. Use `var.assign(var ** value)` to modify "
                            "the variable, or `out = var ** value` if you need to get a new output Tensor.")
 
-    # ---- saving: Keras forwards these
+    # ---- checkpoints; the variables of Keras call these
 
     def _gather_saveables_for_checkpoint(self):
         return {"VARIABLE_VALUE": self}
@@ -449,17 +449,17 @@ Variable.__name__ = "ResourceVariable"
 
 
 class _UnreadVariable(Variable):
-    """A variable after an assignment: the same variable in all but its name."""
+    """The result of an assignment: the same variable under another name."""
 
     @property
     def name(self):
         return "UnreadVariable"
 
-    __slots__ = ("_assignment",)  # its attributes are those of the variable itself
+    __slots__ = ("_assignment",)  # all other attributes are those of the variable
 
     @property
     def op(self):
-        """The assignment; None if it is done."""
+        """The op of the assignment in a graph; None eagerly."""
         return getattr(self, "_assignment", None)
 
 
@@ -485,7 +485,7 @@ def _cast_to(value, dtype):
 
 
 def _again(variable, handle):
-    """A variable like another, in a function that takes any of its dtype and shape as argument."""
+    """A variable like another one, for a function that takes variables of this dtype and shape as arguments."""
     made = _core.VariableBase.__new__(type(variable))
     made.__dict__.update(variable.__dict__)
     made._adopt(handle, variable.dtype, variable.shape)

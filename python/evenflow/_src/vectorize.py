@@ -1,8 +1,8 @@
-"""Running a function on all rows at once.
+"""Batches a function: runs it on all rows together (tf.vectorized_map).
 
-The function is traced for one row; then each op of the trace is emitted again for all rows: a tensor that
-depends on the row has one more axis in front, all others stay as they are. The table below says how each
-op does that. An op that is not in it (or is stateful) is not simple: the caller loops instead.
+The function is traced for one row; then each op of the trace is emitted again for all rows. A tensor that
+depends on the row gets a new first axis, the batch axis; all others stay unchanged. The table below has a batching
+rule for each op. For an op without a rule, or a stateful one, NotSimple is raised and the caller uses a loop.
 """
 from . import _core, nest
 from .control_graphs import Body, as_result, close
@@ -12,11 +12,11 @@ convert = _core.convert
 
 
 class NotSimple(Exception):
-    """The function holds an op that the table does not have."""
+    """The function contains an op without a batching rule."""
 
 
 class _Many:
-    """A value for all rows, `rank` being that for one row."""
+    """The values of a tensor for all rows. `rank` is its rank for one row."""
 
     __slots__ = ("all", "rank")
 
@@ -51,7 +51,7 @@ class _Node:
         return len(dims)
 
     def known(self, k):
-        """The value of input k, which must not depend on the row."""
+        """The constant value of input k. Raises NotSimple if it depends on the row or is unknown."""
         if isinstance(self.inputs[k], _Many):
             raise NotSimple
         value = _core.static_value(self.inputs[k])
@@ -60,7 +60,7 @@ class _Node:
         return value
 
     def emit(self, inputs, **changed):
-        """The op with these inputs and attributes."""
+        """Emits the op with these inputs and changed attributes."""
         args, at = [], 0
         lists = [i for i, row in enumerate(self.desc["inputs"]) if row[3]]
         if len(lists) > 1:
@@ -90,7 +90,7 @@ def _rank(value):
 
 
 def _repeat(value, rows):
-    """A value that is the same for every row, once per row."""
+    """A value that does not depend on the row, repeated for each row."""
     if isinstance(value, _Many):
         return value.all
     shape = raw.ConcatV2([raw.Pack([rows]), raw.Shape(value)], 0)
@@ -98,7 +98,7 @@ def _repeat(value, rows):
 
 
 def _lift(value, rank):
-    """With axes of size 1 between the rows' axis and the rest, up to `rank` for one row."""
+    """The value with axes of size 1 inserted after the batch axis, so that one row has rank `rank`."""
     if not isinstance(value, _Many) or value.rank == rank:
         return _all(value)
     for _ in range(rank - value.rank):
@@ -261,7 +261,7 @@ def _fill(n):
 
 
 def _outputs(n):
-    """Ops on batches of matrices with several outputs; those that were not asked for are empty."""
+    """The rule for ops on batches of matrices with several outputs. Outputs that an attribute disables are empty."""
     made = n.emit([_all(v) for v in n.inputs])
     wanted = {"Svd": "compute_uv", "SelfAdjointEigV2": "compute_v", "Eig": "compute_v"}.get(n.op)
     if wanted is not None and not n.attr(wanted):
@@ -297,7 +297,7 @@ for _names, _rule in (
 
 
 def _emit(n):
-    """The outputs of a node, once for all rows or once at all."""
+    """Emits a node by its batching rule, or unchanged if no input depends on the row. Returns its outputs."""
     if not any(isinstance(v, _Many) for v in n.inputs):
         if n.op == "Const":
             return [raw.Identity(n.attr("value")) if not _core.executing_eagerly() else n.attr("value")]
@@ -313,7 +313,7 @@ def _emit(n):
 
 
 def _replay(body, flat, captured, rows):
-    """Emits the trace for all rows -> the values of its outputs."""
+    """Emits the trace for all rows. Returns the values of its outputs."""
     graph = body.graph
     values = {}
     for placeholder, tensor in zip(body.inputs, flat):
@@ -332,7 +332,7 @@ def _replay(body, flat, captured, rows):
 
 
 def vectorize(fn, elems, flat):
-    """`fn` of all rows of `elems`, whose plain tensors are `flat`; NotSimple if the table does not do."""
+    """Applies `fn` to all rows of `elems`, whose plain tensors are `flat`. Raises NotSimple if an op has no batching rule."""
     dims = [_core.static_shape(t) for t in flat]
     if any(d is None or len(d) == 0 for d in dims):
         raise NotSimple

@@ -1,9 +1,9 @@
-"""Protobuf's wire format, for messages that are written without the package protobuf."""
+"""The wire format of protobuf, for messages that are written and read without the package protobuf."""
 import struct
 
 
 def varint(value):
-    """A number as protobuf writes it."""
+    """A number as a protobuf varint."""
     value &= (1 << 64) - 1
     made = bytearray()
     while value > 0x7f:
@@ -14,23 +14,23 @@ def varint(value):
 
 
 def message(field, content):
-    """A field that holds a message, even an empty one."""
+    """A field with a message, which may be empty."""
     return varint(field << 3 | 2) + varint(len(content)) + content
 
 
 def text(field, value):
-    """A string or bytes; nothing if it is empty."""
+    """A field with a string or bytes; b"" if it is empty."""
     value = value.encode() if isinstance(value, str) else value
     return message(field, value) if value else b""
 
 
 def number(field, value):
-    """An integer; nothing if it is zero."""
+    """A field with an integer; b"" if it is zero."""
     return varint(field << 3) + varint(int(value)) if value else b""
 
 
 def double(field, value):
-    """A floating-point number of 64 bits; nothing if it is zero."""
+    """A field with a 64-bit floating-point number; b"" if it is zero."""
     return varint(field << 3 | 1) + struct.pack("<d", value) if value else b""
 
 
@@ -48,7 +48,8 @@ def _varint_at(data, at):
 
 
 def fields(data):
-    """The fields of a message: (number, value), bytes for texts and messages. ValueError if it is damaged."""
+    """Yields (number, value) of the fields of a message; strings and messages are bytes. Raises ValueError if it is
+    damaged."""
     at, end = 0, len(data)
     try:
         while at < end:
@@ -62,7 +63,7 @@ def fields(data):
                 elif kind in (1, 5):
                     size = 8 if kind == 1 else 4
                 else:
-                    raise ValueError(f"a field of kind {kind}")
+                    raise ValueError(f"a field has the unknown wire type {kind}")
                 value = data[at:at + size]
                 at += size
                 if at > end:

@@ -1,5 +1,5 @@
-"""The op families: what TensorFlow's functions do before and after the op itself.
+"""The families of functions around ops: TensorFlow's functions that do more than call one op.
 
-A function that is just an op comes straight from the extension (`offer_ops`); here are those with
-arguments to shape, defaults to find, or several ops to put together.
+A function that only calls an op comes directly from the C extension (`offer_ops`). The modules here have the functions
+that convert arguments, choose defaults or combine several ops.
 """

@@ -1,4 +1,4 @@
-"""Arranging the elements of tensors: shapes, joining, cutting, padding, repeating."""
+"""Functions that rearrange the elements of tensors: reshape, concat, split, pad, repeat and others."""
 import math
 
 from .. import _core, nest
@@ -40,7 +40,7 @@ offer_ops(
 
 @export("reverse")
 def reverse(tensor, axis, name=None):
-    """`tensor` backwards along each axis in `axis`; where there is nothing to turn, only a graph looks at the axes."""
+    """`tensor` reversed along each axis in `axis`. Eagerly, the axes of a tensor without elements are not checked."""
     try:
         if executing_eagerly():
             whole = convert(tensor)
@@ -59,7 +59,7 @@ def reverse(tensor, axis, name=None):
 
 @export("identity")
 def identity(input, name=None):  # noqa: A002
-    """A tensor with the same value; a composite tensor stays one."""
+    """A tensor with the same value. A composite tensor gives a composite tensor."""
     if getattr(type(input), "_nest_kind", None) == "composite":
         return nest.map_structure(raw.Identity, input, expand_composites=True)
     return raw.Identity(input, name=name)
@@ -67,13 +67,13 @@ def identity(input, name=None):  # noqa: A002
 
 @export("identity_n")
 def identity_n(input, name=None):  # noqa: A002
-    """The same tensors as one group."""
+    """The same tensors; they are available when all of them are computed."""
     return raw.IdentityN(list(input), name=name)
 
 
 @export("is_symbolic_tensor")
 def is_symbolic_tensor(tensor):
-    """Whether `tensor` stands for a value in a graph."""
+    """Whether `tensor` is a symbolic tensor of a graph."""
     if not isinstance(tensor, Tensor):
         handle = getattr(tensor, "handle", None)
         return isinstance(handle, Tensor) and is_symbolic(handle)
@@ -82,7 +82,7 @@ def is_symbolic_tensor(tensor):
 
 @export("get_static_value")
 def get_static_value(tensor, partial=False):
-    """The value of a tensor as numpy if it is known without running, else None."""
+    """The value of a tensor as a numpy array if it is known without running a graph, else None."""
     if isinstance(tensor, Tensor):
         return _core.seen_value(tensor)
     return None if is_tensor(tensor) else tensor
@@ -90,15 +90,15 @@ def get_static_value(tensor, partial=False):
 
 @export("ensure_shape")
 def ensure_shape(x, shape, name=None):
-    """`x`, checked to have `shape` when it runs; statically it has that shape from here on."""
+    """Returns `x` with `shape` merged into its static shape. The op checks the shape when it runs."""
     return raw.EnsureShape(x, as_shape(shape), name=name)
 
 
-# ---- asking ---------------------------------------------------------------------------------------------
+# ---- shapes and sizes ---------------------------------------------------------------------------------------------
 
 
 def _measured(op, input, out_type, of, name):  # noqa: A002
-    """Shape or Size; in a graph, where the sizes are known, their constant - which may be of any type."""
+    """Shape or Size. In a graph, if the sizes are known, it is a constant, which may have any dtype."""
     if out_type is None:
         return op(input, name=name)
     out_type = dtypes.as_dtype(out_type)
@@ -151,7 +151,7 @@ def broadcast_dynamic_shape(shape_x, shape_y):
 
 @export("broadcast_static_shape")
 def broadcast_static_shape(shape_x, shape_y):
-    """The shape that two TensorShapes broadcast to; ValueError if they do not."""
+    """The shape that two TensorShapes broadcast to. Raises ValueError if they are not compatible."""
     a, b = as_shape(shape_x), as_shape(shape_y)
     if a.rank is None or b.rank is None:
         return TensorShape(None)
@@ -165,7 +165,7 @@ def broadcast_static_shape(shape_x, shape_y):
         elif m == 1:
             out.append(n)
         elif m is None or n is None:
-            out.append((n if m is None else m) or None)  # nothing can be known beside a size of 0
+            out.append((n if m is None else m) or None)  # the other size may be 1 or unknown, so 0 is not certain
         else:
             raise ValueError(
                 f"Incompatible shapes for broadcasting: {a} and {b}; sizes {m} and {n} differ "
@@ -190,7 +190,7 @@ def reshape(tensor, shape, name=None):
 
 @export("squeeze")
 def squeeze(input, axis=None, name=None):  # noqa: A002
-    """Without the dimensions of size 1: all, or those in `axis`."""
+    """Removes the dimensions of size 1: all of them, or those in `axis`."""
     try:
         axes = [] if axis is None else [axis] if np.isscalar(axis) else axis
         if not isinstance(axes, (list, tuple)):
@@ -207,7 +207,7 @@ _BACKWARDS = tuple(convert(np.arange(count, dtype=np.int32)[::-1].copy()) for co
 
 @export("transpose")
 def transpose(a, perm=None, conjugate=False, name="transpose"):
-    """Dimensions in the order `perm` (None: reversed); `conjugate` conjugates too."""
+    """Permutes the dimensions to the order `perm`; without it, reverses them. `conjugate` also conjugates the elements."""
     if not isinstance(a, Tensor):
         a = convert(a)
     op = raw.ConjugateTranspose if conjugate and a.dtype.is_complex else raw.Transpose
@@ -222,7 +222,7 @@ def transpose(a, perm=None, conjugate=False, name="transpose"):
 
 @export("linalg.matrix_transpose")
 def matrix_transpose(a, name="matrix_transpose", conjugate=False):
-    """The last two dimensions exchanged."""
+    """Transposes the last two dimensions."""
     a = convert(a)
     count = rank_of(a)
     if count is None:
@@ -248,16 +248,16 @@ def adjoint(matrix, name=None):
 
 @export("reverse_sequence")
 def reverse_sequence(input, seq_lengths, seq_axis=None, batch_axis=None, name=None):  # noqa: A002
-    """The first `seq_lengths[i]` elements along `seq_axis` of batch i reversed."""
+    """Reverses the first `seq_lengths[i]` elements along `seq_axis` of batch element i."""
     return raw.ReverseSequence(input, seq_lengths, seq_axis, 0 if batch_axis is None else batch_axis, name=name)
 
 
-# ---- joining and cutting --------------------------------------------------------------------------------
+# ---- concatenating and splitting --------------------------------------------------------------------------------
 
 
 @export("concat")
 def concat(values, axis, name="concat"):
-    """Tensors joined along an existing axis."""
+    """Concatenates tensors along an existing axis."""
     try:
         if not isinstance(values, (list, tuple)):
             values = [values]
@@ -277,7 +277,7 @@ _TENSORS = frozenset((EagerTensor, SymbolicTensor))
 
 @export("stack")
 def stack(values, axis=0, name="stack"):
-    """Tensors of one shape as slices of a new axis."""
+    """Stacks tensors of the same shape along a new axis."""
     try:
         listed = isinstance(values, (list, tuple)) and len(values) > 0
         if axis == 0 and listed and (_TENSORS.issuperset(map(type, values)) or all(isinstance(v, CoreTensor) for v in values)):
@@ -299,7 +299,7 @@ def stack(values, axis=0, name="stack"):
 
 @export("parallel_stack")
 def parallel_stack(values, name="parallel_stack"):
-    """As stack along axis 0."""
+    """Stacks tensors along a new first axis. Only in graphs."""
     if executing_eagerly():
         raise RuntimeError("tf.parallel_stack() is not compatible with eager execution.")
     return raw.Pack(list(values), 0)
@@ -307,7 +307,7 @@ def parallel_stack(values, name="parallel_stack"):
 
 @export("unstack")
 def unstack(value, num=None, axis=0, name="unstack"):
-    """The slices along `axis` as a list."""
+    """A list of the slices of a tensor along `axis`."""
     value = convert(value)
     if num is None:
         dims = static_shape(value)
@@ -323,7 +323,7 @@ def unstack(value, num=None, axis=0, name="unstack"):
 
 @export("split")
 def split(value, num_or_size_splits, axis=0, num=None, name="split"):
-    """Cut along `axis` into that many equal pieces, or into pieces of the given sizes."""
+    """Splits a tensor along `axis` into a number of equal pieces, or into pieces of the given sizes."""
     try:
         if isinstance(num_or_size_splits, (int, np.integer, Dimension)):
             return raw.Split(axis, value, int(num_or_size_splits), name=name)
@@ -361,7 +361,7 @@ def strided_slice(
     var=None,
     name=None,
 ):
-    """The part from `begin` to `end` in steps of `strides`, as Python's slices cut."""
+    """The slice of a tensor from `begin` to `end` with step `strides`, as with Python's slices."""
     if strides is None:
         strides = raw.OnesLike(begin)
     return raw.StridedSlice(
@@ -379,12 +379,12 @@ def strided_slice(
 
 
 def _is_zero(value):
-    return np.all(value == np.zeros_like(value))  # a quantized type's zero is no number
+    return np.all(value == np.zeros_like(value))  # a quantized zero does not equal the number 0
 
 
 @export("pad")
 def pad(tensor, paddings, mode="CONSTANT", constant_values=0, name=None):
-    """More elements around `tensor`: constant, or mirrored ("REFLECT", "SYMMETRIC")."""
+    """Pads `tensor` with a constant, or with its own elements mirrored ("REFLECT", "SYMMETRIC")."""
     mode = mode.upper()
     if mode == "CONSTANT":
         if not isinstance(constant_values, Tensor) and _is_zero(np.asarray(constant_values)):
@@ -402,19 +402,19 @@ def pad(tensor, paddings, mode="CONSTANT", constant_values=0, name=None):
 
 
 def _repeat_by(x, repeats, axis):
-    """Row i of `axis` repeats[i] times: as a gather of row numbers."""
+    """Repeats slice i along `axis` repeats[i] times, with a gather of slice numbers."""
     ends = raw.Cumsum(repeats, 0)
     total = raw.Sum(repeats, [0])
     places = raw.Range(0, total, 1)
     rows = raw.UpperBound(raw.Reshape(ends, [1, -1]), raw.Reshape(places, [1, -1]))
-    # Not along the first axis, so that the gradient is a tensor and not IndexedSlices.
+    # A gather along the first axis would have IndexedSlices as its gradient; this one has a dense tensor.
     made = raw.GatherV2(raw.ExpandDims(x, 0), raw.Reshape(rows, [-1]), axis + 1)
     return raw.Squeeze(made, [0])
 
 
 @export("repeat")
 def repeat(input, repeats, axis=None, name=None):  # noqa: A002
-    """Each element along `axis` (None: of all, flattened) repeated."""
+    """Repeats each element along `axis`. Without an axis, the tensor is flattened first."""
     x = convert(input)
     repeats = convert(repeats, None, dtypes.int32)
     if not repeats.dtype.is_integer:
@@ -436,7 +436,7 @@ def repeat(input, repeats, axis=None, name=None):  # noqa: A002
 
 
 def _repeat_along(x, repeats, axis, name):
-    """The slices of `x` along `axis`, each as often as `repeats` says: one number for all, or one for each."""
+    """Repeats the slices of `x` along `axis`. `repeats` is one number for all slices, or one for each."""
     sizes, dims = static_shape(repeats), static_shape(x)
     if sizes == () or sizes == (1,):
         return _repeat_all(x, raw.Reshape(repeats, []), axis, name)
@@ -447,13 +447,13 @@ def _repeat_along(x, repeats, axis, name):
             f"repeat: {sizes[0]} repeats for {dims[axis]} elements along axis {axis}; there "
             "must be one for each"
         )
-    if sizes is None or sizes[0] is None:  # one number is meant for all
+    if sizes is None or sizes[0] is None:  # the vector may have one number, for all slices
         repeats = raw.BroadcastTo(repeats, raw.Shape(x)[axis : axis + 1])
     return _repeat_by(x, repeats, axis)
 
 
 def _repeat_all(x, times, axis, name):
-    """Each slice along `axis` the same number of times: tiled along a new axis that is then merged."""
+    """Repeats each slice along `axis` the same number of times: tiles along a new axis and merges it with `axis`."""
     grown = raw.ExpandDims(x, axis + 1)
     sizes = raw.Shape(grown)
     multiples = raw.ConcatV2(
@@ -476,19 +476,19 @@ def _repeat_all(x, times, axis, name):
 
 @export("nn.space_to_depth")
 def space_to_depth(input, block_size, data_format="NHWC", name=None):  # noqa: A002
-    """Blocks of pixels moved into channels."""
+    """Moves blocks of pixels into the channels."""
     return raw.SpaceToDepth(input, block_size, data_format, name=name)
 
 
 @export("nn.depth_to_space")
 def depth_to_space(input, block_size, data_format="NHWC", name=None):  # noqa: A002
-    """Channels moved into blocks of pixels."""
+    """Moves channels into blocks of pixels."""
     return raw.DepthToSpace(input, block_size, data_format, name=name)
 
 
 @export("required_space_to_batch_paddings")
 def required_space_to_batch_paddings(input_shape, block_shape, base_paddings=None, name=None):
-    """Paddings that make `input_shape` a multiple of `block_shape`, and the crops to undo them."""
+    """(paddings that make `input_shape` a multiple of `block_shape`, crops that undo them)."""
     sizes, block = known(input_shape), known(block_shape)
     if sizes is not None and block is not None and (
         base_paddings is None or known(base_paddings) is not None

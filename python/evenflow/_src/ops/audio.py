@@ -1,4 +1,4 @@
-"""tf.audio: sound as WAV files."""
+"""tf.audio: decoding and encoding of WAV files."""
 from ..namespace import offer_ops
 
 offer_ops(

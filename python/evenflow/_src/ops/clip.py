@@ -1,4 +1,4 @@
-"""Clipping: values and norms kept within bounds."""
+"""Clipping of values and norms."""
 from ..dispatch import REFUSED, redirect
 from ..namespace import export
 from ..shapes import agree
@@ -7,7 +7,7 @@ from .reduce import _reduce, global_norm, need_sequence
 
 
 def _need_shape(out, values):
-    """ValueError if a bound has made a tensor larger."""
+    """Raises ValueError if broadcasting with a bound has changed the shape of a tensor."""
     if not agree(out.shape, values.shape):
         raise ValueError(
             f"Shapes {values.shape} and {out.shape} are incompatible: the bounds of a clipping must fit the tensor's own shape"
@@ -16,7 +16,7 @@ def _need_shape(out, values):
 
 @export("clip_by_value")
 def clip_by_value(t, clip_value_min, clip_value_max, name=None):
-    """`t` with smaller elements raised to the minimum and larger ones lowered to the maximum."""
+    """Clips the elements of `t` to the interval [clip_value_min, clip_value_max]."""
     try:
         values = convert(t.values if isinstance(t, IndexedSlices) else t)
     except REFUSED:
@@ -32,7 +32,7 @@ def clip_by_value(t, clip_value_min, clip_value_max, name=None):
 
 @export("clip_by_norm")
 def clip_by_norm(t, clip_norm, axes=None, name=None):
-    """`t` scaled down where its norm along `axes` is above `clip_norm`."""
+    """Scales `t` down so that its norm along `axes` is at most `clip_norm`."""
     values = convert(t.values if isinstance(t, IndexedSlices) else t)
     if np.isscalar(clip_norm):
         limit = max(clip_norm, 0)
@@ -55,9 +55,9 @@ def clip_by_norm(t, clip_norm, axes=None, name=None):
 
 @export("clip_by_global_norm")
 def clip_by_global_norm(t_list, clip_norm, use_norm=None, name=None):
-    """All tensors scaled by one factor so that their joint norm is at most `clip_norm`.
+    """Scales all tensors by one factor so that their global norm is at most `clip_norm`.
 
-    Returns the list and the norm before clipping. A norm that is not finite makes everything NaN.
+    Returns (list of scaled tensors, global norm before clipping). If the norm is not finite, all elements become NaN.
     """
     need_sequence(t_list)
     t_list = list(t_list)
@@ -67,7 +67,7 @@ def clip_by_global_norm(t_list, clip_norm, use_norm=None, name=None):
     limit = convert(clip_norm, use_norm.dtype)
     factor = raw.Minimum(raw.Reciprocal(use_norm), raw.RealDiv(convert(1.0, limit.dtype), limit))
     scale = raw.Mul(limit, factor)
-    # inf * 0 is not a number: a norm that is not finite spoils the scale on purpose
+    # norm - norm is 0, or NaN if the norm is not finite; this makes the scale NaN on purpose, as in TensorFlow
     scale = raw.AddV2(scale, raw.Sub(use_norm, use_norm))
     out = []
     for t in t_list:

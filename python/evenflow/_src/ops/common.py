@@ -1,4 +1,4 @@
-"""What the op families share: the extension's entry points and small questions about tensors."""
+"""Helpers of the op families: entry points of the C extension, and small functions about shapes and values."""
 import numpy as np
 
 from .. import _core, dtypes
@@ -8,14 +8,14 @@ raw = _core.raw
 convert = _core.convert
 static_shape = _core.static_shape
 static_value = _core.static_value
-seen_size = _core.seen_size  # these are what a trace was made for then: see python/ext/known.c
+seen_size = _core.seen_size  # the sizes of the call that is being traced: see python/ext/known.c
 seen_shape = _core.seen_shape
 sizes_agree = _core.sizes_agree
 is_symbolic = _core.is_symbolic
 is_named = _core.is_named
 executing_eagerly = _core.executing_eagerly
 Tensor = _core.Tensor
-CoreTensor = _core.CoreTensor  # variables too
+CoreTensor = _core.CoreTensor  # the base class of tensors and variables
 
 __all__ = [
     "CoreTensor",
@@ -52,7 +52,7 @@ def rank_of(x):
 
 
 def known(value):
-    """The numpy value of a tensor, array or Python value; None if only running tells."""
+    """The numpy value of a tensor, array or Python value; None if it is known only when a graph runs."""
     if isinstance(value, Tensor):
         return static_value(value)
     if isinstance(value, (list, tuple)) and any(isinstance(v, Tensor) for v in value):
@@ -64,7 +64,7 @@ def known(value):
 
 
 def seen(value):
-    """As `known`, for what tracing goes by: the sizes of the call it is made for count as known."""
+    """Like `known`, but the sizes of the call that is being traced count as known."""
     if isinstance(value, Tensor):
         return _core.seen_value(value)
     if isinstance(value, (list, tuple)) and any(isinstance(v, Tensor) for v in value):
@@ -79,7 +79,7 @@ def like(value, tensor):
 
 
 def pair(x, y):
-    """Two operands as tensors: the second follows the dtype of the first if it can."""
+    """Two operands as tensors. The second is converted to the dtype of the first if possible."""
     x = convert(x)
     return x, convert(y, None, x.dtype)
 
@@ -93,7 +93,7 @@ def shape_value(x, out_type=dtypes.int32):
 
 
 def normal_axis(axis, rank, word="axis"):
-    """`axis` counted from the front; ValueError if it is outside [-rank, rank)."""
+    """`axis` as a nonnegative number. Raises ValueError if it is not in [-rank, rank)."""
     axis = int(axis)
     if rank is None:
         return axis
@@ -103,7 +103,7 @@ def normal_axis(axis, rank, word="axis"):
 
 
 def exchanged(axis, rank):
-    """The permutation that exchanges `axis` and the last dimension."""
+    """The permutation that swaps `axis` and the last dimension."""
     perm = list(range(rank))
     perm[axis], perm[-1] = perm[-1], perm[axis]
     return perm

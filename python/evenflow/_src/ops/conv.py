@@ -1,15 +1,15 @@
-"""Convolutions, plain, transposed and depthwise, and their like in morphology."""
+"""Convolutions (plain, transposed, depthwise) and morphological dilation and erosion."""
 from ..namespace import export
 from .common import convert, dtypes, seen, np, raw, rank_of, static_shape
 from .window import FIRST, LAST, attributes, by_batches, height_axis, padding_of, sizes_of
 
 
 def _outer_folded(x, n, run):
-    """Runs `run` on a tensor with all its batch dimensions folded into one."""
+    """Applies `run` to a tensor with all its batch dimensions merged into one."""
     x = convert(x)
     rank = rank_of(x)
     if rank is None or rank <= n + 2:
-        return run(x)  # with too few dimensions, the op says what is wrong
+        return run(x)  # if there are too few dimensions, the op raises the error
     sizes = raw.Shape(x)
     outer = sizes[: rank - n - 1]
     inner = sizes[rank - n - 1 :]
@@ -33,7 +33,7 @@ def conv3d(input, filters, strides, padding, data_format="NDHWC", dilations=None
 
 @export("nn.conv1d")
 def conv1d(input, filters, stride, padding, data_format="NWC", dilations=None, name=None):  # noqa: A002
-    """1-D convolution of sequences with `filters` [width, in, out]: a 2-D one of height 1."""
+    """1-D convolution of sequences with `filters` [width, in, out], computed as a 2-D one of height 1."""
     if data_format not in (None, "NWC", "NCW", "NHWC", "NCHW"):
         raise ValueError(f"`data_format` must be 'NWC' or 'NCW'. Received: data_format={data_format}")
     if not isinstance(padding, str):
@@ -85,7 +85,7 @@ def convolution(
 
 @export("nn.atrous_conv2d")
 def atrous_conv2d(value, filters, rate, padding, name=None):
-    """2-D convolution with `rate` - 1 holes between the taps of the filter."""
+    """2-D convolution with dilation `rate`."""
     if isinstance(rate, int) and rate < 1:
         raise ValueError(f"`rate` must be positive, got {rate}")
     return conv2d(value, filters, 1, padding, "NHWC", rate, name=name)
@@ -95,7 +95,7 @@ def atrous_conv2d(value, filters, rate, padding, name=None):
 
 
 def _output_shape(output_shape):
-    """The whole output shape, as int32."""
+    """The output shape as an int32 tensor."""
     shape = convert(output_shape)
     if shape.dtype not in (dtypes.int32, dtypes.int64):
         shape = convert(output_shape, dtypes.int32)
@@ -113,7 +113,7 @@ def conv2d_transpose(
     dilations=None,
     name=None,
 ):
-    """What the gradient of conv2d does; `filters` are [height, width, out, in]."""
+    """Transposed 2-D convolution: the gradient of conv2d by its input. `filters` are [height, width, out, in]."""
     more = attributes(2, padding, data_format, strides=strides, dilations=dilations)
     return raw.Conv2DBackpropInput(_output_shape(output_shape), filters, input, **more, name=name)
 
@@ -129,7 +129,8 @@ def conv3d_transpose(
     dilations=None,
     name=None,
 ):
-    """What the gradient of conv3d does; `filters` are [depth, height, width, out, in]."""
+    """Transposed 3-D convolution: the gradient of conv3d with respect to its input. `filters` are [depth, height, width, out,
+    in]."""
     more = attributes(3, padding, data_format, strides=strides, dilations=dilations)
     return raw.Conv3DBackpropInputV2(_output_shape(output_shape), filters, input, **more, name=name)
 
@@ -145,7 +146,7 @@ def conv1d_transpose(
     dilations=None,
     name=None,
 ):
-    """What the gradient of conv1d does; `filters` are [width, out, in]."""
+    """Transposed 1-D convolution: the gradient of conv1d with respect to its input. `filters` are [width, out, in]."""
     more = attributes(1, padding, data_format, strides=strides, dilations=dilations)
     axis = height_axis(data_format)
     shape = _output_shape(output_shape)
@@ -176,7 +177,7 @@ def conv_transpose(
 
 @export("nn.atrous_conv2d_transpose")
 def atrous_conv2d_transpose(value, filters, output_shape, rate, padding, name=None):
-    """What the gradient of atrous_conv2d does."""
+    """Transposed atrous_conv2d: its gradient with respect to the input."""
     return conv2d_transpose(value, filters, output_shape, 1, padding, "NHWC", rate, name=name)
 
 
@@ -187,7 +188,7 @@ def atrous_conv2d_transpose(value, filters, output_shape, rate, padding, name=No
 def depthwise_conv2d(
     input, filter, strides, padding, data_format=None, dilations=None, name=None  # noqa: A002
 ):
-    """2-D convolution of each channel by filters of its own [height, width, in, multiplier]."""
+    """2-D convolution of each channel with its own filters; `filter` is [height, width, in, multiplier]."""
     x, filter = convert(input), convert(filter)
     holes = [1, 1] if dilations is None else [int(seen(d)) for d in dilations]
     first = data_format is not None and data_format.startswith("NC")
@@ -250,7 +251,7 @@ def separable_conv2d(
     dilations=None,
     name=None,
 ):
-    """depthwise_conv2d followed by a convolution of 1 x 1."""
+    """depthwise_conv2d followed by a 1 x 1 convolution."""
     deep = depthwise_conv2d(input, depthwise_filter, strides, padding, data_format, dilations)
     return conv2d(deep, pointwise_filter, 1, "VALID", data_format or "NHWC", name=name)
 
@@ -260,7 +261,7 @@ def separable_conv2d(
 
 @export("nn.dilation2d")
 def dilation2d(input, filters, strides, padding, data_format, dilations, name=None):  # noqa: A002
-    """Grey-scale dilation: the largest of neighbour plus filter."""
+    """Greyscale dilation: the maximum of pixel plus filter over each window."""
     if data_format != "NHWC":
         raise ValueError(f"`data_format` values other than 'NHWC' are not supported: {data_format!r}")
     return raw.Dilation2D(
@@ -270,7 +271,7 @@ def dilation2d(input, filters, strides, padding, data_format, dilations, name=No
 
 @export("nn.erosion2d")
 def erosion2d(value, filters, strides, padding, data_format, dilations, name=None):
-    """Grey-scale erosion: the smallest of neighbour minus filter."""
+    """Greyscale erosion: the minimum of pixel minus filter over each window."""
     if data_format != "NHWC":
         raise ValueError(f"`data_format` values other than 'NHWC' are not supported: {data_format!r}")
     turned = raw.ReverseV2(filters, [0, 1])

@@ -1,4 +1,4 @@
-"""Counting: how many elements are zero, fall into a bin, or go together."""
+"""Counts of elements: zero_fraction, histograms, bincount and confusion_matrix."""
 from .. import errors
 from ..namespace import export
 from ..ragged import RaggedTensor
@@ -10,7 +10,7 @@ from .math import cast, truediv
 
 @export("math.zero_fraction", "nn.zero_fraction")
 def zero_fraction(value, name=None):
-    """Which part of the elements is zero, as float32."""
+    """The fraction of elements that are zero, as float32."""
     value = convert(value)
     zeros = raw.Cast(raw.Equal(value, raw.ZerosLike(value)), dtypes.float32)
     return raw.Mean(raw.Reshape(zeros, [-1]), [0], name=name)
@@ -18,7 +18,7 @@ def zero_fraction(value, name=None):
 
 @export("histogram_fixed_width_bins")
 def histogram_fixed_width_bins(values, value_range, nbins=100, dtype=dtypes.int32, name=None):
-    """The bin of each value, of `nbins` equal ones over `value_range`."""
+    """The bin number of each value, for `nbins` bins of equal width over `value_range`."""
     values = convert(values)
     span = convert(value_range)
     bins = convert(nbins, dtypes.int32)
@@ -34,7 +34,7 @@ def histogram_fixed_width_bins(values, value_range, nbins=100, dtype=dtypes.int3
 
 @export("histogram_fixed_width")
 def histogram_fixed_width(values, value_range, nbins=100, dtype=dtypes.int32, name=None):
-    """How many values fall into each of `nbins` equal bins over `value_range`."""
+    """The number of values in each of `nbins` bins of equal width over `value_range`."""
     return raw.HistogramFixedWidth(values, value_range, nbins, dtypes.as_dtype(dtype), name=name)
 
 
@@ -60,7 +60,7 @@ def bincount(
     axis=None,
     binary_output=False,
 ):
-    """How often each integer occurs in `arr`, or the sum of its `weights`; by row for axis -1."""
+    """The number of occurrences of each integer in `arr`, or the sum of its `weights`. With axis -1, for each row."""
     if axis not in (None, 0, -1):
         raise ValueError(f"Unsupported value for argument axis={axis}. Only 0 and -1 are supported.")
     if minlength is not None and known(minlength) is not None and known(minlength) < 0:
@@ -90,7 +90,7 @@ def bincount(
 
 
 def _flat(rows):
-    """The numbers of a sparse or ragged tensor as a vector."""
+    """The values of a sparse or ragged tensor as a vector."""
     return rows.values if isinstance(rows, SparseTensor) else rows.flat_values
 
 
@@ -98,7 +98,7 @@ def _flat(rows):
 def confusion_matrix(
     labels, predictions, num_classes=None, weights=None, dtype=dtypes.int32, name=None
 ):
-    """Counts (or sums of weights) of each pair of label (row) and prediction (column)."""
+    """The confusion matrix: the count, or sum of weights, of each pair of label (row) and prediction (column)."""
     labels, predictions = _squeeze_last(convert(labels), convert(predictions))
     labels, predictions = cast(labels, dtypes.int64), cast(predictions, dtypes.int64)
     checks = [
@@ -127,7 +127,7 @@ def confusion_matrix(
 
 
 def _squeeze_last(labels, predictions):
-    """Drops a last dimension of 1 that only one of them has."""
+    """Removes a last dimension of size 1 that only one of them has."""
     a, b = static_shape(labels), static_shape(predictions)
     if a is not None and b is not None:
         if len(b) == len(a) + 1 and seen_size(predictions, -1) in (1, None):

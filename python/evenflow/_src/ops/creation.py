@@ -1,4 +1,4 @@
-"""Making tensors: of one value, of numbers in a row, of coordinates."""
+"""Functions that create tensors: zeros, ones, fill, range, linspace, meshgrid, sequence_mask."""
 import builtins
 
 from .. import errors
@@ -10,14 +10,14 @@ from .math import cast
 
 
 def _dims(shape):
-    """A shape argument as fill and zeros take it: a tensor, array or list of sizes."""
+    """The shape argument of fill and zeros as a tensor, array or list of sizes."""
     if isinstance(shape, TensorShape):
         shape.assert_is_fully_defined()
         return convert(shape, dtypes.int32)
     if isinstance(shape, (list, tuple)):
         return shape or np.zeros([0], np.int32)
     if not executing_eagerly():
-        return shape  # a graph insists on a vector
+        return shape  # in a graph it must be a vector
     if isinstance(shape, (int, np.integer)):
         return [shape]
     if isinstance(shape, Tensor) and rank_of(shape) == 0:
@@ -30,13 +30,13 @@ _EMPTY_VALUE = {dtypes.bool: (False, True), dtypes.string: ("", "")}
 
 
 def _sizes(shape):
-    """The shape argument of zeros and ones as a vector, of int64 if some size needs it."""
+    """The shape argument of zeros and ones as a vector, of int64 if a size needs it."""
     if type(shape) in (list, tuple) and shape and _INTS.issuperset(map(type, shape)):
         return convert(shape)
     if not isinstance(shape, Tensor):
         try:
             sizes = convert(TensorShape(shape))
-        except (TypeError, ValueError):  # some size is a tensor, or none at all
+        except (TypeError, ValueError):  # a size is a tensor, or is not a valid size
             sizes = None if executing_eagerly() else _truncated(shape)
             if sizes is None:
                 sizes = convert(shape, dtypes.int32)
@@ -45,7 +45,7 @@ def _sizes(shape):
 
 
 def _truncated(shape):
-    """A graph takes any numbers as the sizes of a small constant, and their whole part for them."""
+    """Sizes truncated to integers: in a graph TensorFlow accepts any numbers as the sizes of a small constant."""
     try:
         small = 0 != np.prod(shape) < 1000
         sizes = [int(size) for size in shape] if small else None
@@ -66,7 +66,7 @@ def _filled(shape, dtype, which, name):
 
 
 def _check_bytes(sizes, dtype):
-    """A graph refuses a constant that no machine has the memory for."""
+    """Raises InvalidArgumentError for a constant of more than 2**40 bytes, before a graph tries to allocate it."""
     if sizes is None or sizes.size == 0 or not sizes.all():
         return
     if np.prod(sizes.astype(np.float64)) * dtype.size > 2**40:
@@ -75,13 +75,13 @@ def _check_bytes(sizes, dtype):
 
 @export("zeros")
 def zeros(shape, dtype=dtypes.float32, name=None, layout=None):
-    """A tensor of zeros (False, or empty strings)."""
+    """A tensor of zeros (False for bool, empty strings for string)."""
     return _filled(shape, dtype, 0, name or "zeros")
 
 
 @export("ones")
 def ones(shape, dtype=dtypes.float32, name=None, layout=None):
-    """A tensor of ones (True)."""
+    """A tensor of ones (True for bool)."""
     return _filled(shape, dtype, 1, name or "ones")
 
 
@@ -95,7 +95,7 @@ def _same_size(x, dtype, which, name):
     x = convert(x)
     if executing_eagerly():
         same = dtype is None or not dtype != x.dtype
-    elif x._dims is None or None in x._dims:  # variants are made from what is there, so the question is left to the op
+    elif x._dims is None or None in x._dims:  # the op reads the shape at run time; variants need it too
         same = dtype is None or not dtype != x.dtype or not dtype != dtypes.variant
     else:
         same = not dtype
@@ -110,7 +110,7 @@ def _same_size(x, dtype, which, name):
 
 @export("zeros_like")
 def zeros_like(input, dtype=None, name=None, layout=None):  # noqa: A002
-    """Zeros in the shape of `input`."""
+    """Zeros with the shape of `input`."""
     try:
         return _same_size(input, dtype, 0, name or "zeros_like")
     except REFUSED:
@@ -119,7 +119,7 @@ def zeros_like(input, dtype=None, name=None, layout=None):  # noqa: A002
 
 @export("ones_like")
 def ones_like(input, dtype=None, name=None, layout=None):  # noqa: A002
-    """Ones in the shape of `input`."""
+    """Ones with the shape of `input`."""
     try:
         return _same_size(input, dtype, 1, name or "ones_like")
     except REFUSED:
@@ -132,7 +132,7 @@ _RANGE_ORDER = (dtypes.int32, dtypes.int64, dtypes.float16, dtypes.bfloat16, dty
 
 @export("range")
 def range(start, limit=None, delta=1, dtype=None, name="range"):  # noqa: A001
-    """Numbers from `start` (0) up to, not including, `limit` in steps of `delta`."""
+    """The numbers from `start` (default 0) up to, but not including, `limit` in steps of `delta`."""
     if limit is None:
         start, limit = 0, start
     if dtype is not None:
@@ -143,7 +143,7 @@ def range(start, limit=None, delta=1, dtype=None, name="range"):  # noqa: A001
     for value in (start, limit, delta):
         if not isinstance(value, Tensor):
             value = convert(value, dtype)
-        if value._dims == (1,) and executing_eagerly():  # then as good as a scalar
+        if value._dims == (1,) and executing_eagerly():  # eagerly it counts as a scalar
             value = raw.Reshape(value, [])
         values.append(value)
     if dtype is None:
@@ -172,9 +172,9 @@ def linspace(start, stop, num, name=None, axis=0):
     stop = convert(stop, start.dtype)
     num = convert(num, None, dtypes.int32)
     if not num.dtype.is_integer:
-        raise TypeError(f"tf.linspace: `num` counts, so it must be an integer, not {num!r}")
+        raise TypeError(f"tf.linspace: `num` must be an integer, not {num!r}")
     num = cast(num, dtypes.int32)
-    if start.dtype.is_integer:  # as in a quotient
+    if start.dtype.is_integer:  # converted to floats, as in a division
         inexact = dtypes.float32 if start.dtype.size < 4 else dtypes.float64
         start, stop = raw.Cast(start, inexact), raw.Cast(stop, inexact)
     if constant and rank_of(num) == 0:  # LinSpace has no gradient
@@ -206,7 +206,7 @@ def _linspace_along(start, stop, count, axis, name):
 
 @export("meshgrid")
 def meshgrid(*args, **kwargs):
-    """Grids of coordinates: one tensor for each 1-D argument, over all their combinations."""
+    """Coordinate grids: one tensor for each 1-D argument, with an element for each combination of the arguments."""
     indexing = kwargs.pop("indexing", "xy")
     kwargs.pop("name", None)
     if kwargs:
@@ -225,7 +225,7 @@ def meshgrid(*args, **kwargs):
     whole = raw.Pack(lengths)
     for t in tensors[1:]:
         if t.dtype is not tensors[0].dtype:
-            raw.Mul(t, raw.OnesLike(tensors[0]))  # refuses them: all must have one dtype
+            raw.Mul(t, raw.OnesLike(tensors[0]))  # raises an error if the dtypes differ
     out = []
     for k, t in enumerate(tensors):
         shape = [1] * count
@@ -236,7 +236,7 @@ def meshgrid(*args, **kwargs):
 
 @export("sequence_mask")
 def sequence_mask(lengths, maxlen=None, dtype=dtypes.bool, name=None):
-    """True for the first `lengths` places of a new last dimension of size `maxlen`."""
+    """A mask with a new last dimension of size `maxlen`, in which the first `lengths` elements are true."""
     lengths = convert(lengths)
     if maxlen is None:
         top = raw.Max(raw.Reshape(lengths, [-1]), [0])

@@ -1,4 +1,4 @@
-"""Connectionist temporal classification: losses and decoders of sequences without alignment."""
+"""Connectionist temporal classification (CTC): losses and decoders for sequences without alignment."""
 from ..functional import map_fn
 from ..namespace import export
 from .common import SparseTensor, convert, dtypes, raw, rank_of, seen_shape, static_shape
@@ -8,22 +8,23 @@ _LEAST = 708.3964  # minus the log of the smallest normal double
 
 
 def _blank_last(logits, blank):
-    """Logits with the blank moved behind all other classes."""
+    """Logits with the blank class moved to the end."""
     return raw.ConcatV2(
         [logits[:, :, :blank], logits[:, :, blank + 1 :], logits[:, :, blank : blank + 1]], 2
     )
 
 
 def _shifted(labels, blank):
-    """Class numbers after the blank has left its place."""
+    """Class numbers after the blank class was moved to the end."""
     return raw.SelectV2(raw.Less(labels, blank), labels, raw.Sub(labels, 1))
 
 
 def _numbered(labels, blank, classes):
-    """Dense labels as the op numbers the classes, blank last; the blank and what is no class may be among them.
+    """Converts dense labels to the class numbers of the op, in which the blank is last. The labels may contain the blank and
+    numbers that are no class.
 
-    TensorFlow counts the blank as class 0 and the classes before it one higher, and leaves those after it: so the blank's
-    own number means the class before it, except for the blank 0.
+    TensorFlow makes the blank class 0 and adds one to the classes before it; those after it keep their numbers. So a label
+    with the blank's own number means the class before the blank, unless the blank is 0.
     """
     if not (isinstance(blank, int) and blank == 0):
         labels = raw.SelectV2(raw.Less(labels, blank), raw.AddV2(labels, 1), labels)
@@ -42,10 +43,10 @@ def ctc_loss(
     blank_index=None,
     name=None,
 ):
-    """Minus the log probability of each label sequence under logits [frames, batch, classes].
+    """The negative log probability of each label sequence, for logits [frames, batch, classes].
 
-    Labels are a dense matrix with `label_length`, or a SparseTensor. For a sequence too long for its
-    frames sparse labels raise InvalidArgumentError; dense ones count as barely possible at all.
+    Labels are a dense matrix with `label_length`, or a SparseTensor. If a label sequence is too long for its
+    frames, sparse labels raise InvalidArgumentError; dense labels get a very large finite loss.
     """
     sparse = isinstance(labels, SparseTensor)
     if sparse and blank_index is None:
@@ -92,7 +93,7 @@ def ctc_loss(
 
 @export("nn.ctc_greedy_decoder")
 def ctc_greedy_decoder(inputs, sequence_length, merge_repeated=True, blank_index=None):
-    """The best class of each frame, without blanks: a list of one SparseTensor, and scores."""
+    """Decodes with the best class of each frame, without blanks. Returns (list of one SparseTensor, scores)."""
     found = raw.CTCGreedyDecoder(
         inputs,
         sequence_length,
@@ -105,7 +106,7 @@ def ctc_greedy_decoder(inputs, sequence_length, merge_repeated=True, blank_index
 
 @export("nn.collapse_repeated")
 def collapse_repeated(labels, seq_length, name=None):
-    """Neighbours of one class made one: the shortened labels and their lengths."""
+    """Merges repeated neighbouring labels. Returns (shortened labels, their lengths)."""
     labels = convert(labels)
     lengths = convert(seq_length)
     width = raw.Shape(labels)[1]
@@ -125,7 +126,7 @@ def collapse_repeated(labels, seq_length, name=None):
 
 @export("nn.ctc_unique_labels")
 def ctc_unique_labels(labels, name=None):
-    """For each row of `labels` its distinct values, and for each label the place of its value."""
+    """(the distinct values of each row of `labels`, for each label the index of its value)."""
     labels = raw.Cast(convert(labels), dtypes.int64)
     if rank_of(labels) != 2:
         raise ValueError("ctc_unique_labels: labels must be a matrix")
@@ -141,7 +142,7 @@ def ctc_unique_labels(labels, name=None):
 
 
 def _unique_in(row, width):
-    """The distinct labels of a row, padded with zeros to `width`, and the place of each label among them."""
+    """(the distinct labels of a row, padded with zeros to `width`; the index of each label among them)."""
     values, places = raw.Unique(row)
     spare = raw.Sub(width, raw.Size(values))
     return raw.Pad(values, raw.Reshape(raw.Pack([0, spare]), [1, 2])), places
@@ -149,7 +150,7 @@ def _unique_in(row, width):
 
 @export("nn.ctc_beam_search_decoder")
 def ctc_beam_search_decoder(inputs, sequence_length, beam_width=100, top_paths=1):
-    """The likeliest label sequences: a list of SparseTensors, and their log probabilities."""
+    """The most likely label sequences by beam search: (list of SparseTensors, their log probabilities)."""
     found = raw.CTCBeamSearchDecoder(
         inputs, sequence_length, beam_width=beam_width, top_paths=top_paths, merge_repeated=False
     )

@@ -1,7 +1,7 @@
 """tf.debugging: checks of values, shapes and dtypes.
 
-What is known when the call is made is checked then; the rest is checked by an Assert op when it runs.
-A check returns None eagerly and the assertion's op in a graph, to be used as a control dependency.
+Static values and shapes are checked immediately; the rest is checked by an Assert op when it runs.
+A check returns None eagerly. In a graph it returns the Assert op, to be used as a control dependency.
 """
 from .. import errors
 from ..composite import CompositeTensor
@@ -28,7 +28,7 @@ from .math import abs as magnitude
 
 
 def with_dependencies(checks, value):
-    """`value`, in a graph to be had only after the checks."""
+    """Returns `value`; in a graph, with the checks as control dependencies."""
     checks = [c for c in checks if c is not None]
     if not checks:
         return value
@@ -38,7 +38,7 @@ def with_dependencies(checks, value):
 
 @export("Assert", "debugging.Assert")
 def Assert(condition, data, summarize=None, name=None):  # noqa: N802 - TensorFlow's name
-    """Raises InvalidArgumentError with `data` in it unless `condition` is true."""
+    """Raises InvalidArgumentError with `data` in its message unless `condition` is true."""
     if executing_eagerly():
         if not condition:
             shown = "\n".join(_show(d, 3 if summarize is None else summarize) for d in data)
@@ -68,7 +68,7 @@ def _fail(message, text):
 
 
 def _compare(op, sign, x, y, message, summarize, name):
-    """The pattern of assert_less and its like."""
+    """The implementation of assert_less and the other comparisons."""
     x, y = convert(x), convert(y)
     good = raw.All(_flat(op(x, y)), [0])
     if executing_eagerly():
@@ -103,7 +103,7 @@ def _mismatch(op, sign, x, y, summarize):
 
 @export("debugging.assert_equal", "assert_equal")
 def assert_equal(x, y, message=None, summarize=None, name=None):
-    """InvalidArgumentError unless `x == y` everywhere."""
+    """Raises InvalidArgumentError unless `x == y` for all elements."""
     try:
         return _compare(raw.Equal, "==", x, y, message, summarize, name)
     except REFUSED:
@@ -112,7 +112,7 @@ def assert_equal(x, y, message=None, summarize=None, name=None):
 
 @export("debugging.assert_none_equal")
 def assert_none_equal(x, y, summarize=None, message=None, name=None):
-    """InvalidArgumentError if `x == y` anywhere."""
+    """Raises InvalidArgumentError if `x == y` for any element."""
     try:
         return _compare(raw.NotEqual, "!=", x, y, message, summarize, name)
     except REFUSED:
@@ -121,7 +121,7 @@ def assert_none_equal(x, y, summarize=None, message=None, name=None):
 
 @export("debugging.assert_less", "assert_less")
 def assert_less(x, y, message=None, summarize=None, name=None):
-    """InvalidArgumentError unless `x < y` everywhere."""
+    """Raises InvalidArgumentError unless `x < y` for all elements."""
     try:
         return _compare(raw.Less, "<", x, y, message, summarize, name)
     except REFUSED:
@@ -130,7 +130,7 @@ def assert_less(x, y, message=None, summarize=None, name=None):
 
 @export("debugging.assert_less_equal")
 def assert_less_equal(x, y, message=None, summarize=None, name=None):
-    """InvalidArgumentError unless `x <= y` everywhere."""
+    """Raises InvalidArgumentError unless `x <= y` for all elements."""
     try:
         return _compare(raw.LessEqual, "<=", x, y, message, summarize, name)
     except REFUSED:
@@ -139,7 +139,7 @@ def assert_less_equal(x, y, message=None, summarize=None, name=None):
 
 @export("debugging.assert_greater", "assert_greater")
 def assert_greater(x, y, message=None, summarize=None, name=None):
-    """InvalidArgumentError unless `x > y` everywhere."""
+    """Raises InvalidArgumentError unless `x > y` for all elements."""
     try:
         return _compare(raw.Greater, ">", x, y, message, summarize, name)
     except REFUSED:
@@ -148,7 +148,7 @@ def assert_greater(x, y, message=None, summarize=None, name=None):
 
 @export("debugging.assert_greater_equal")
 def assert_greater_equal(x, y, message=None, summarize=None, name=None):
-    """InvalidArgumentError unless `x >= y` everywhere."""
+    """Raises InvalidArgumentError unless `x >= y` for all elements."""
     try:
         return _compare(raw.GreaterEqual, ">=", x, y, message, summarize, name)
     except REFUSED:
@@ -162,35 +162,35 @@ def _zero(x):
 
 @export("debugging.assert_positive")
 def assert_positive(x, message=None, summarize=None, name=None):
-    """InvalidArgumentError unless `x > 0` everywhere."""
+    """Raises InvalidArgumentError unless `x > 0` for all elements."""
     x, zero = _zero(x)
     return _compare(raw.Greater, ">", x, zero, message, summarize, name)
 
 
 @export("debugging.assert_negative")
 def assert_negative(x, message=None, summarize=None, name=None):
-    """InvalidArgumentError unless `x < 0` everywhere."""
+    """Raises InvalidArgumentError unless `x < 0` for all elements."""
     x, zero = _zero(x)
     return _compare(raw.Less, "<", x, zero, message, summarize, name)
 
 
 @export("debugging.assert_non_negative")
 def assert_non_negative(x, message=None, summarize=None, name=None):
-    """InvalidArgumentError unless `x >= 0` everywhere."""
+    """Raises InvalidArgumentError unless `x >= 0` for all elements."""
     x, zero = _zero(x)
     return _compare(raw.GreaterEqual, ">=", x, zero, message, summarize, name)
 
 
 @export("debugging.assert_non_positive")
 def assert_non_positive(x, message=None, summarize=None, name=None):
-    """InvalidArgumentError unless `x <= 0` everywhere."""
+    """Raises InvalidArgumentError unless `x <= 0` for all elements."""
     x, zero = _zero(x)
     return _compare(raw.LessEqual, "<=", x, zero, message, summarize, name)
 
 
 @export("debugging.assert_near")
 def assert_near(x, y, rtol=None, atol=None, message=None, summarize=None, name=None):
-    """InvalidArgumentError unless `|x - y| < atol + rtol |y|` everywhere."""
+    """Raises InvalidArgumentError unless `|x - y| < atol + rtol |y|` for all elements."""
     try:
         first = convert(x)
         x, y = first, convert(y, first.dtype)
@@ -212,7 +212,7 @@ def assert_near(x, y, rtol=None, atol=None, message=None, summarize=None, name=N
 
 @export("debugging.check_numerics")
 def check_numerics(tensor, message, name=None):
-    """`tensor`; InvalidArgumentError if it holds a NaN or an infinity."""
+    """Returns `tensor`. Raises InvalidArgumentError if it contains a NaN or an infinity."""
     try:
         return raw.CheckNumerics(tensor, message, name=name)
     except REFUSED:
@@ -221,7 +221,7 @@ def check_numerics(tensor, message, name=None):
 
 @export("debugging.assert_all_finite")
 def assert_all_finite(x, message, name=None):
-    """`x`; InvalidArgumentError if it holds a NaN or an infinity."""
+    """Returns `x`. Raises InvalidArgumentError if it contains a NaN or an infinity."""
     return raw.Identity(raw.CheckNumerics(x, message), name=name)
 
 
@@ -236,7 +236,7 @@ def is_numeric_tensor(tensor):
 
 @export("debugging.assert_type")
 def assert_type(tensor, tf_type, message=None, name=None):
-    """TypeError unless `tensor` is of dtype `tf_type`."""
+    """Raises TypeError unless `tensor` has the dtype `tf_type`."""
     tf_type = dtypes.as_dtype(tf_type)
     found = dtypes.as_dtype(tensor.dtype) if isinstance(tensor, CompositeTensor) else convert(tensor).dtype
     if found is not tf_type:
@@ -246,7 +246,7 @@ def assert_type(tensor, tf_type, message=None, name=None):
 
 @export("debugging.assert_integer")
 def assert_integer(x, message=None, name=None):
-    """TypeError unless `x` is of an integer dtype."""
+    """Raises TypeError unless `x` has an integer dtype."""
     found = convert(x).dtype
     if not found.is_integer:
         raise TypeError(f"{message or ''}Expected \"x\" to be an integer, it is {found!r}")
@@ -255,7 +255,7 @@ def assert_integer(x, message=None, name=None):
 
 @export("debugging.assert_same_float_dtype")
 def assert_same_float_dtype(tensors=None, dtype=None):
-    """The one floating dtype of all tensors; ValueError if they differ or are not floats."""
+    """The common floating-point dtype of all tensors. Raises ValueError if they differ or are not floating-point."""
     found = None if dtype is None else dtypes.as_dtype(dtype).base_dtype
     for t in tensors or ():
         if t is None:
@@ -273,7 +273,7 @@ def assert_same_float_dtype(tensors=None, dtype=None):
 
 @export("debugging.assert_proper_iterable")
 def assert_proper_iterable(values):
-    """TypeError unless `values` is an iterable that is not itself one value."""
+    """Raises TypeError unless `values` is an iterable other than a tensor, an array or a string."""
     if isinstance(values, (Tensor, SparseTensor, np.ndarray, bytes, str)):
         raise TypeError(f"Expected argument \"values\" to be a \"proper\" iterable. Found: {type(values)}")
     if not hasattr(values, "__iter__"):
@@ -294,7 +294,7 @@ def _static_rank(x, message, test, words):
 
 
 def _no_more():
-    """What a check answers that needs nothing at run time: in a graph, an op all the same."""
+    """The result of a check that needs nothing at run time: None eagerly, a NoOp in a graph."""
     return None if executing_eagerly() else raw.NoOp()
 
 
@@ -309,7 +309,7 @@ def _rank_number(rank):
 
 @export("debugging.assert_rank", "assert_rank")
 def assert_rank(x, rank, message=None, name=None):
-    """ValueError (or, when it runs, InvalidArgumentError) unless `x` has that rank."""
+    """Raises ValueError (or, when a graph runs, InvalidArgumentError) unless `x` has the rank `rank`."""
     x, rank = convert(x), _rank_number(rank)
     want = static_value(rank)
     if want is not None:
@@ -320,7 +320,7 @@ def assert_rank(x, rank, message=None, name=None):
 
 @export("debugging.assert_rank_at_least")
 def assert_rank_at_least(x, rank, message=None, name=None):
-    """ValueError (or, when it runs, InvalidArgumentError) unless `x` has at least that rank."""
+    """Raises ValueError (or, when a graph runs, InvalidArgumentError) unless the rank of `x` is at least `rank`."""
     x, rank = convert(x), _rank_number(rank)
     want = static_value(rank)
     if want is not None:
@@ -331,7 +331,7 @@ def assert_rank_at_least(x, rank, message=None, name=None):
 
 @export("debugging.assert_rank_in")
 def assert_rank_in(x, ranks, message=None, name=None):
-    """ValueError (or, when it runs, InvalidArgumentError) unless `x` has one of the ranks."""
+    """Raises ValueError (or, when a graph runs, InvalidArgumentError) unless `x` has one of the ranks."""
     x = convert(x)
     ranks = [_rank_number(r) for r in ranks]
     wants = [static_value(r) for r in ranks]
@@ -346,7 +346,7 @@ def assert_rank_in(x, ranks, message=None, name=None):
 
 @export("debugging.assert_scalar")
 def assert_scalar(tensor, message=None, name=None):
-    """ValueError unless `tensor` is a scalar."""
+    """Raises ValueError unless `tensor` is a scalar."""
     dims = static_shape(convert(tensor))
     if dims != ():
         raise ValueError(f"{message or ''}Expected scalar shape, saw shape: {as_shape(dims)}.")
@@ -368,10 +368,10 @@ def _shape_items(shapes):
 
 @export("debugging.assert_shapes")
 def assert_shapes(shapes, data=None, summarize=None, message=None, name=None):
-    """Checks sizes against numbers and labels; a label means one size wherever it stands.
+    """Checks sizes against numbers and labels. A label stands for the same size in all tensors.
 
-    None and "." fit any size, "*" or "..." in front stands for any number of dimensions, and "Q=3"
-    names a size and gives it.
+    None and "." match any size, "*" or "..." at the front matches any number of dimensions, and "Q=3"
+    is a label with its size.
     """
     known_sizes = {}
     for x, spec in _shape_items(shapes):
@@ -381,7 +381,7 @@ def assert_shapes(shapes, data=None, summarize=None, message=None, name=None):
         if dims is None:
             (assert_rank_at_least if front else assert_rank)(x, len(rest))
             continue
-        if not front and len(rest) < 2 and len(dims) < 2:  # a scalar is a vector of one, too
+        if not front and len(rest) < 2 and len(dims) < 2:  # a scalar also counts as a vector of size 1
             dims, rest = dims or (1,), rest or [1]
         if len(dims) < len(rest) or (not front and len(dims) != len(rest)):
             raise ValueError(
@@ -395,7 +395,7 @@ def assert_shapes(shapes, data=None, summarize=None, message=None, name=None):
 
 
 def _check_size(x, place, want, sizes, message):
-    """The size of an axis (None: of the one a scalar is taken to have) against a number or a label."""
+    """Checks the size of an axis against a number or a label. `place` is None for the axis that a scalar counts as."""
     if isinstance(want, str):
         want = int(want) if want.lstrip("-").isdigit() else want
     label = want if isinstance(want, str) else None
@@ -406,7 +406,7 @@ def _check_size(x, place, want, sizes, message):
         other, there = sizes[label]
         if place is not None and there is not None and static_shape(x)[place] is None and sizes_agree(x, place, other, there):
             if is_named(x, place) and is_named(other, there):
-                return None  # the same in every call, or looked at
+                return None  # equal in every call, or compared by reading the sizes
         want = _size_at(other, there)
     size = _size_at(x, place)
     if isinstance(size, int) and isinstance(want, int):
@@ -421,7 +421,7 @@ def _check_size(x, place, want, sizes, message):
 
 
 def _size_at(x, place):
-    """A size as a number if tracing can know it, else as a tensor."""
+    """A size as an int if it is known while tracing, else as a tensor."""
     size = 1 if place is None else seen_size(x, place)
     return raw.Shape(x)[place] if size is None else size
 
@@ -433,29 +433,29 @@ _switch = {"filter": True, "placement": False}
 
 @export("debugging.is_traceback_filtering_enabled")
 def is_traceback_filtering_enabled():
-    """Whether tracebacks leave out the library's own frames."""
+    """Whether tracebacks omit the frames of the library."""
     return _switch["filter"]
 
 
 @export("debugging.enable_traceback_filtering")
 def enable_traceback_filtering():
-    """Tracebacks leave out the library's own frames."""
+    """From now on tracebacks omit the frames of the library."""
     _switch["filter"] = True
 
 
 @export("debugging.disable_traceback_filtering")
 def disable_traceback_filtering():
-    """Tracebacks show every frame."""
+    """From now on tracebacks show every frame."""
     _switch["filter"] = False
 
 
 @export("debugging.get_log_device_placement")
 def get_log_device_placement():
-    """Whether placements are to be logged."""
+    """Whether the logging of device placements was enabled."""
     return _switch["placement"]
 
 
 @export("debugging.set_log_device_placement")
 def set_log_device_placement(enabled):
-    """Asks for placements to be logged."""
+    """Stores whether device placements are logged."""
     _switch["placement"] = bool(enabled)

@@ -1,4 +1,4 @@
-"""Embedding tables: rows by number, singly or combined by sparse matrices of numbers."""
+"""Lookups in embedding tables: single rows, or rows combined by sparse matrices of ids."""
 from ..dispatch import REFUSED, redirect
 from ..namespace import export
 from ..ragged import RaggedTensor
@@ -18,13 +18,13 @@ def _limit_norm(rows, ids, max_norm):
 
 @export("nn.embedding_lookup")
 def embedding_lookup(params, ids, max_norm=None, name=None):
-    """Rows of an embedding table, or of one split into a list of parts of nearly equal size, by number."""
+    """Looks up rows of an embedding table, which may be a list of partitions of nearly equal size, by id."""
     return lookup(params, ids, "div", max_norm, name)
 
 
 def lookup(params, ids, strategy, max_norm=None, name=None):
-    """embedding_lookup of rows that are dealt out to the parts ("mod") or split into runs ("div"). Ragged numbers
-    give ragged rows."""
+    """embedding_lookup with a partition strategy: id k is in partition k % n ("mod"), or partitions are contiguous ("div").
+    Ragged ids give ragged rows."""
     params = _parts(params)
     try:
         ids = convert(ids)
@@ -36,7 +36,7 @@ def lookup(params, ids, strategy, max_norm=None, name=None):
 
 
 def _parts(params):
-    """The parts of a table as a list."""
+    """The partitions of a table as a list."""
     if params is None:
         raise ValueError("params must be specified")
     parts = list(params) if isinstance(params, (list, tuple)) else [params]
@@ -46,12 +46,12 @@ def _parts(params):
 
 
 def _dims(part):
-    """The shape of a part, a tensor or a variable, as far as it is known."""
+    """The static shape of a partition, which is a tensor or a variable."""
     return TensorShape(part.shape if hasattr(part, "shape") else static_shape(convert(part)))
 
 
 def _divided(ids, params):
-    """Part and row of each number in a table split into runs of nearly equal size, the larger ones first."""
+    """(partition, row) of each id, for contiguous partitions of nearly equal size, of which the larger are first."""
     sizes = [_dims(p).as_list()[0] if _dims(p).rank else None for p in params]
     if None in sizes:
         sizes = [raw.Cast(raw.Shape(p)[0], ids.dtype) for p in params]
@@ -67,7 +67,7 @@ def _divided(ids, params):
 
 
 def _lookup_in_parts(params, ids, strategy, name):
-    """Rows of a table in several parts: each part is asked for its own, and they are put back in order."""
+    """Rows of a table with several partitions: gathers from each partition and restores the order of the ids."""
     flat = raw.Reshape(ids, [-1])
     if strategy == "mod":
         part, row = raw.FloorMod(flat, len(params)), raw.FloorDiv(flat, len(params))
@@ -94,12 +94,13 @@ def _lookup_in_parts(params, ids, strategy, name):
 def embedding_lookup_sparse(
     params, sp_ids, sp_weights, combiner=None, max_norm=None, name=None, allow_fast_lookup=False
 ):
-    """Rows of a table by a sparse or ragged matrix of numbers, combined for each row of that matrix."""
+    """Looks up the rows of an embedding table for a sparse or ragged matrix of ids, and combines them for each row of the
+    matrix."""
     return lookup_sparse(params, sp_ids, sp_weights, "div", combiner, max_norm, name)
 
 
 def _segments(ids, weights):
-    """The row of each number, the numbers and their weights, of two sparse or two ragged matrices."""
+    """(row of each id, the ids, their weights) of two sparse or two ragged matrices."""
     kind = RaggedTensor if isinstance(ids, RaggedTensor) else SparseTensor
     if not isinstance(ids, kind):
         raise TypeError(f"sp_ids must be a SparseTensor or a RaggedTensor, got {type(ids).__name__}")
@@ -112,7 +113,7 @@ def _segments(ids, weights):
 
 
 def lookup_sparse(params, sp_ids, sp_weights, strategy, combiner=None, max_norm=None, name=None):
-    """embedding_lookup_sparse in a table whose parts follow `strategy`."""
+    """embedding_lookup_sparse with a partition strategy."""
     combiner = "mean" if combiner is None else combiner
     if combiner not in ("mean", "sqrtn", "sum"):
         raise ValueError(f"combiner must be one of 'mean', 'sqrtn' or 'sum', got {combiner}")
@@ -130,7 +131,7 @@ def lookup_sparse(params, sp_ids, sp_weights, strategy, combiner=None, max_norm=
 
 
 def _combine(rows, weights, segments, combiner, name):
-    """The weighted rows of each segment added up, in float32 at least, and divided as `combiner` says."""
+    """Adds the weighted rows of each segment, in at least float32 precision, and divides by what `combiner` requires."""
     dtype = rows.dtype
     narrow = dtype in (dtypes.float16, dtypes.bfloat16)
     if narrow:
@@ -152,15 +153,15 @@ def _combine(rows, weights, segments, combiner, name):
 @export("nn.safe_embedding_lookup_sparse")
 def safe_embedding_lookup_sparse(embedding_weights, sparse_ids, sparse_weights=None, combiner="mean", default_id=None,
                                  max_norm=None, name=None, allow_fast_lookup=False):
-    """embedding_lookup_sparse over the last dimension of `sparse_ids` that ignores negative numbers and weights that
-    are not positive. A row with none left is that of `default_id`, or zeros."""
+    """embedding_lookup_sparse over the last dimension of `sparse_ids`, which ignores negative ids and weights that are not
+    positive. A row without remaining ids gets the embedding of `default_id`, or zeros."""
     return safe_lookup_sparse(embedding_weights, sparse_ids, sparse_weights, "div", combiner, default_id, max_norm, name)
 
 
 def safe_lookup_sparse(embedding_weights, sparse_ids, sparse_weights, strategy, combiner, default_id, max_norm, name):
-    """safe_embedding_lookup_sparse in a table whose parts follow `strategy`."""
+    """safe_embedding_lookup_sparse with a partition strategy."""
     embedding_weights = _parts(embedding_weights)
-    if sparse_weights is not None:  # the table is read in the weights' dtype
+    if sparse_weights is not None:  # the rows are converted to the dtype of the weights
         embedding_weights = [w if isinstance(w, CoreTensor) and w.dtype == sparse_weights.dtype
                              else convert(w, sparse_weights.dtype) for w in embedding_weights]
     ids, weights = _as_sparse(sparse_ids), _as_sparse(sparse_weights)
@@ -187,9 +188,9 @@ def safe_lookup_sparse(embedding_weights, sparse_ids, sparse_weights, strategy, 
 
 
 def _as_sparse(ids):
-    """Ragged rows of numbers as a sparse matrix; what is sparse already as it is."""
+    """Ragged ids as a sparse matrix; sparse ones are returned unchanged."""
     if ids is None or hasattr(ids, "dense_shape"):
         return ids
     if hasattr(ids, "to_sparse"):
         return ids.to_sparse()
-    raise TypeError(f"numbers for an embedding table must be a SparseTensor or a RaggedTensor, not {type(ids).__name__}")
+    raise TypeError(f"the ids of an embedding lookup must be a SparseTensor or a RaggedTensor, not {type(ids).__name__}")

@@ -1,4 +1,4 @@
-"""How features of serialized examples are to be parsed: tf.io.FixedLenFeature and its kin."""
+"""Descriptions of how features of serialized Examples are parsed: tf.io.FixedLenFeature and others."""
 import collections
 
 from .. import dtypes
@@ -7,12 +7,12 @@ from ..namespace import export
 
 @export("io.VarLenFeature", "compat.v1.VarLenFeature")
 class VarLenFeature(collections.namedtuple("VarLenFeature", ["dtype"])):
-    """Any number of values: a SparseTensor."""
+    """A feature with any number of values, parsed as a SparseTensor."""
 
 
 @export("io.FixedLenFeature", "compat.v1.FixedLenFeature")
 class FixedLenFeature(collections.namedtuple("FixedLenFeature", ["shape", "dtype", "default_value"])):
-    """As many values as `shape` says: a dense tensor. Without `default_value` no example may lack it."""
+    """A feature with the shape `shape`, parsed as a dense tensor. Without `default_value` every example must have it."""
 
     def __new__(cls, shape, dtype, default_value=None):
         return super().__new__(cls, shape, dtype, default_value)
@@ -21,7 +21,7 @@ class FixedLenFeature(collections.namedtuple("FixedLenFeature", ["shape", "dtype
 @export("io.FixedLenSequenceFeature", "compat.v1.FixedLenSequenceFeature")
 class FixedLenSequenceFeature(
         collections.namedtuple("FixedLenSequenceFeature", ["shape", "dtype", "allow_missing", "default_value"])):
-    """Any number of rows of that shape: a dense tensor, padded with `default_value`."""
+    """A feature with any number of rows of shape `shape`, parsed as a dense tensor padded with `default_value`."""
 
     def __new__(cls, shape, dtype, allow_missing=False, default_value=None):
         return super().__new__(cls, shape, dtype, allow_missing, default_value)
@@ -29,7 +29,7 @@ class FixedLenSequenceFeature(
 
 @export("io.SparseFeature", "compat.v1.SparseFeature")
 class SparseFeature(collections.namedtuple("SparseFeature", ["index_key", "value_key", "dtype", "size", "already_sorted"])):
-    """Values under one key at the indices under others: a SparseTensor of that size."""
+    """Values under one key at the indices under other keys, parsed as a SparseTensor with the shape `size`."""
 
     def __new__(cls, index_key, value_key, dtype, size, already_sorted=False):
         return super().__new__(cls, index_key, value_key, dtype, size, already_sorted)
@@ -38,7 +38,7 @@ class SparseFeature(collections.namedtuple("SparseFeature", ["index_key", "value
 @export("io.RaggedFeature")
 class RaggedFeature(
         collections.namedtuple("RaggedFeature", ["dtype", "value_key", "partitions", "row_splits_dtype", "validate"])):
-    """Any number of values, divided into rows as `partitions` say: a RaggedTensor."""
+    """A feature with any number of values, divided into rows by `partitions`, parsed as a RaggedTensor."""
 
     RowSplits = collections.namedtuple("RowSplits", ["key"])
     RowLengths = collections.namedtuple("RowLengths", ["key"])

@@ -1,5 +1,5 @@
-"""Images: cut, turned, resized, and their dtype converted. An image is [height, width, channels];
-most functions also take a batch of them, [batch, height, width, channels]."""
+"""tf.image: cropping, flipping, resizing and conversion of dtypes. An image is [height, width, channels];
+most functions also take a batch, [batch, height, width, channels]."""
 import functools
 
 from ..control import cond
@@ -15,7 +15,7 @@ from .math import saturate_cast
 
 
 class ResizeMethod:
-    """How `resize` finds new pixels."""
+    """The interpolation methods of `resize`."""
 
     BILINEAR = "bilinear"
     NEAREST_NEIGHBOR = "nearest"
@@ -31,7 +31,7 @@ offer(ResizeMethod, "image.ResizeMethod")
 
 
 def scoped(name):
-    """Puts the ops of a function under `name/` while a graph is built."""
+    """A decorator that puts the ops of a function into the name scope `name` while a graph is built."""
 
     def around(function):
         @functools.wraps(function)
@@ -47,7 +47,7 @@ def scoped(name):
 
 
 def _image(x, least=3):
-    """`x` as a tensor of rank 3 or 4; ValueError if it is known to be something else."""
+    """Converts `x` to a tensor of rank 3 or 4. Raises ValueError if its rank is known to be another."""
     x = convert_to_tensor(x)
     dims = static_shape(x)
     if dims is not None and not least <= len(dims) <= 4:
@@ -56,7 +56,7 @@ def _image(x, least=3):
 
 
 def _full(x):
-    """An image with pixels: none of its inner sizes is known to be 0."""
+    """An image or batch as a tensor. Raises ValueError if one of its last three sizes is known to be 0."""
     x = _image(x)
     dims = static_shape(x)
     if dims is not None and 0 in dims[-3:]:
@@ -65,8 +65,8 @@ def _full(x):
 
 
 def _batched(x, any_rank=False):
-    """A batch of images and a function that undoes the batching of a result. `any_rank`: of unknown rank it is taken
-    for one image."""
+    """(batch of images, function that removes the batch dimension of a result if `x` was one image). With `any_rank`, a
+    tensor of unknown rank counts as one image."""
     x = _full(x) if any_rank else _image(x)
     dims = static_shape(x)
     if dims is None and not any_rank:
@@ -88,7 +88,7 @@ def extract_patches(images, sizes, strides, rates, padding, name=None):
     )
 
 
-# ---- turning --------------------------------------------------------------------------------------
+# ---- flipping and rotating --------------------------------------------------------------------------------------
 
 
 def _axis(x, from_end):
@@ -99,7 +99,7 @@ def _axis(x, from_end):
 @export("image.flip_left_right")
 @scoped("flip_left_right")
 def flip_left_right(image):
-    """Mirrored: the first column becomes the last."""
+    """Flips an image horizontally: the first column becomes the last."""
     image = _full(image)
     return raw.ReverseV2(image, raw.Reshape(convert(_axis(image, 2)), [1]))
 
@@ -107,14 +107,14 @@ def flip_left_right(image):
 @export("image.flip_up_down")
 @scoped("flip_up_down")
 def flip_up_down(image):
-    """Upside down."""
+    """Flips an image vertically: the first row becomes the last."""
     image = _full(image)
     return raw.ReverseV2(image, raw.Reshape(convert(_axis(image, 3)), [1]))
 
 
 @export("image.transpose")
 def transpose(image, name=None):
-    """Rows and columns exchanged."""
+    """Transposes the rows and columns of an image."""
     image = _full(image)
     dims = static_shape(image)
     if dims is None:
@@ -127,7 +127,7 @@ def transpose(image, name=None):
 
 @export("image.rot90")
 def rot90(image, k=1, name=None):
-    """Turned counter-clockwise by `k` times 90 degrees."""
+    """Rotates an image counter-clockwise by `k` times 90 degrees."""
     image = _full(image)
     value = seen(k)
     if value is None or value.shape != ():
@@ -143,7 +143,8 @@ def rot90(image, k=1, name=None):
 
 
 def _random_flip(image, flip, draw):
-    """One image is flipped below one half, those of a batch above it: the draws are TensorFlow's."""
+    """Flips images at random. As in TensorFlow, a single image is flipped if the random number is below 0.5, an image of a
+    batch if it is above."""
     image = _full(image)
     dims = static_shape(image)
     half = convert(0.5)
@@ -157,7 +158,7 @@ def _random_flip(image, flip, draw):
 
 
 def _flip_some(image, dims, flip, draw):
-    """Some images of a batch flipped."""
+    """Flips a random subset of the images of a batch."""
     half = convert(0.5)
     draws = draw([dims[0]] if dims[0] is not None else raw.Shape(image)[:1])
     chosen = raw.Greater(raw.Reshape(draws, [-1, 1, 1, 1]), half)
@@ -175,30 +176,30 @@ def _seeded(seed):
 @export("image.random_flip_left_right")
 @scoped("random_flip_left_right")
 def random_flip_left_right(image, seed=None):
-    """Each image mirrored or not, with even chances."""
+    """Flips each image horizontally with probability 0.5."""
     return _random_flip(image, flip_left_right, _stateful(seed))
 
 
 @export("image.random_flip_up_down")
 @scoped("random_flip_up_down")
 def random_flip_up_down(image, seed=None):
-    """Each image upside down or not, with even chances."""
+    """Flips each image vertically with probability 0.5."""
     return _random_flip(image, flip_up_down, _stateful(seed))
 
 
 @export("image.stateless_random_flip_left_right")
 def stateless_random_flip_left_right(image, seed):
-    """Each image mirrored or not, as `seed` says."""
+    """Flips each image horizontally with probability 0.5, determined by `seed`."""
     return _random_flip(image, flip_left_right, _seeded(seed))
 
 
 @export("image.stateless_random_flip_up_down")
 def stateless_random_flip_up_down(image, seed):
-    """Each image upside down or not, as `seed` says."""
+    """Flips each image vertically with probability 0.5, determined by `seed`."""
     return _random_flip(image, flip_up_down, _seeded(seed))
 
 
-# ---- cutting and padding ----------------------------------------------------------------------------
+# ---- cropping and padding ----------------------------------------------------------------------------
 
 
 def _random_crop(value, size, draw):
@@ -214,14 +215,14 @@ def _random_crop(value, size, draw):
 
 @export("image.random_crop")
 def random_crop(value, size, seed=None, name=None):
-    """A part of `value` of the given size, somewhere inside."""
+    """A part of `value` of the given size at a random position."""
     top = np.iinfo(np.int32).max
     return _random_crop(value, size, lambda s, t: random.uniform(s, 0, top, dtype=t, seed=seed))
 
 
 @export("image.stateless_random_crop")
 def stateless_random_crop(value, size, seed, name=None):
-    """A part of `value` of the given size, where `seed` says."""
+    """A part of `value` of the given size at a random position, determined by `seed`."""
     top = np.iinfo(np.int32).max
     return _random_crop(
         value, size, lambda s, t: stateless.stateless_uniform(s, seed, 0, top, dtype=t)
@@ -229,8 +230,8 @@ def stateless_random_crop(value, size, seed, name=None):
 
 
 def _checked(images, *needs):
-    """`images` after the checks of (condition, text): ValueError if a condition is known to fail; one that only
-    running tells is checked then."""
+    """Checks (condition, text) pairs and returns `images`. Raises ValueError if a condition is known to be false; a condition
+    that is a tensor is checked when the graph runs."""
     checks = []
     for condition, text in needs:
         value = known(condition) if isinstance(condition, Tensor) else condition
@@ -248,7 +249,7 @@ def _number(x):
 
 
 def _sizes(images):
-    """Height and width of a batch: ints, or tensors where only running tells."""
+    """(height, width) of a batch: ints if they are known, else tensors."""
     dims = static_shape(images)
     found = list(dims[1:3])
     if None in found:
@@ -260,7 +261,7 @@ def _sizes(images):
 @export("image.crop_to_bounding_box")
 @scoped("crop_to_bounding_box")
 def crop_to_bounding_box(image, offset_height, offset_width, target_height, target_width):
-    """The part of the given size that begins at the given row and column."""
+    """Crops an image to the given size, starting at the given row and column."""
     images, back = _batched(image, True)
     height, width = _sizes(images)
     top, left, rows, columns = map(_number, (offset_height, offset_width, target_height, target_width))
@@ -274,7 +275,7 @@ def crop_to_bounding_box(image, offset_height, offset_width, target_height, targ
 
 
 def _of_size(made, images, rows, columns):
-    """`made` with what is known of its size: that of `images` but for rows and columns."""
+    """`made` with its static shape set: that of `images`, except for rows and columns."""
     if is_symbolic(made):
         dims = static_shape(images)
         made.set_shape([dims[0], *(n if isinstance(n, int) else None for n in (rows, columns)), dims[3]])
@@ -284,7 +285,7 @@ def _of_size(made, images, rows, columns):
 @export("image.pad_to_bounding_box")
 @scoped("pad_to_bounding_box")
 def pad_to_bounding_box(image, offset_height, offset_width, target_height, target_width):
-    """The image on a black ground of the given size, its corner at the given row and column."""
+    """Pads an image with zeros to the given size, with its corner at the given row and column."""
     images, back = _batched(image, True)
     height, width = _sizes(images)
     top, left, rows, columns = map(_number, (offset_height, offset_width, target_height, target_width))
@@ -300,7 +301,7 @@ def pad_to_bounding_box(image, offset_height, offset_width, target_height, targe
 @export("image.resize_with_crop_or_pad")
 @scoped("resize_image_with_crop_or_pad")
 def resize_with_crop_or_pad(image, target_height, target_width):
-    """Cut or padded with black, evenly on both sides, to the given size."""
+    """Crops an image, or pads it with zeros, evenly on both sides to the given size."""
     images, back = _batched(image, True)
     height, width = _sizes(images)
     rows, columns = _number(target_height), _number(target_width)
@@ -324,7 +325,7 @@ def resize_with_crop_or_pad(image, target_height, target_width):
 @export("image.central_crop")
 @scoped("central_crop")
 def central_crop(image, central_fraction):
-    """The middle part whose sides are `central_fraction` of the image's."""
+    """The central part of an image, whose sides are `central_fraction` of the image's."""
     image = convert_to_tensor(image)
     fraction = seen(central_fraction)
     if fraction is None:
@@ -344,7 +345,7 @@ def central_crop(image, central_fraction):
 
 
 def _middle(size, fraction):
-    """Where the middle part of a side begins, and its size: ints where all is known, else tensors."""
+    """(start, size) of the central part of a side: ints if everything is known, else tensors."""
     if isinstance(size, int) and isinstance(fraction, float):
         start = int((size - size * fraction) / 2)
         return start, size - 2 * start
@@ -360,7 +361,7 @@ def _middle(size, fraction):
 
 @export("image.convert_image_dtype")
 def convert_image_dtype(image, dtype, saturate=False, name=None):
-    """The same image in another dtype: floats lie in [0, 1), integers fill their range."""
+    """Converts an image to another dtype and scales its values: floats are in [0, 1), integers use their whole range."""
     try:
         image, dtype = convert(image), dtypes.as_dtype(dtype)
     except REFUSED:
@@ -397,7 +398,7 @@ def _between_ints(image, dtype, saturate, name):
 # ---- resizing ---------------------------------------------------------------------------------------
 
 def _target(size, images, preserve):
-    """The size to resize to: two numbers if they are known, else a tensor of two."""
+    """The target size of a resize: two ints if they are known, else a tensor."""
     try:
         size = convert(size, dtypes.int32)
     except (TypeError, ValueError):
@@ -422,7 +423,7 @@ def _target(size, images, preserve):
 
 
 def _filtered(filter, images, size, antialias):
-    """Resized by ScaleAndTranslate; the filter grows as images shrink (`antialias`)."""
+    """Resizes with the op ScaleAndTranslate. With `antialias` the filter is widened when images shrink."""
     size = convert(size, dtypes.int32)
     now = raw.Cast(raw.Pack([convert(v, dtypes.int32) for v in _sizes(images)]), dtypes.float32)
     scale = raw.RealDiv(raw.Cast(size, dtypes.float32), now)
@@ -461,7 +462,7 @@ def _way(method, ways):
 @scoped("resize")
 def resize(images, size, method=ResizeMethod.BILINEAR, preserve_aspect_ratio=False, antialias=False,
            name=None):
-    """Images of another size. All but nearest give float32."""
+    """Resizes images. All methods but nearest return float32."""
     try:
         way = _way(method, _WAYS)
         images, back = _batched(images)
@@ -473,7 +474,7 @@ def resize(images, size, method=ResizeMethod.BILINEAR, preserve_aspect_ratio=Fal
 @export("image.resize_with_pad")
 @scoped("resize_with_pad")
 def resize_with_pad(image, target_height, target_width, method=ResizeMethod.BILINEAR, antialias=False):
-    """Resized without distortion to fit the given size, padded with black evenly on both sides."""
+    """Resizes an image, keeping its aspect ratio, to fit into the given size, and pads it evenly with zeros."""
     return _fitted(image, target_height, target_width,
                    lambda images, size: resize(images, size, method, antialias=antialias))
 
@@ -502,7 +503,7 @@ def _fitted(image, target_height, target_width, resized):
 
 
 class ResizeMethodV1:
-    """How `tf.compat.v1.image.resize` finds new pixels."""
+    """The interpolation methods of `tf.compat.v1.image.resize`."""
 
     BILINEAR = 0
     NEAREST_NEIGHBOR = 1
@@ -513,30 +514,30 @@ class ResizeMethodV1:
 offer(ResizeMethodV1, "compat.v1.image.ResizeMethod")
 
 
-# The methods of version 1 put the first pixels of both images on each other, corners as they were.
+# The resizing of TensorFlow 1 aligns the top left pixels of both images, instead of the centers of pixels.
 
 
 @export("compat.v1.image.resize_bilinear")
 def v1_resize_bilinear(images, size, align_corners=False, name=None, half_pixel_centers=False):
-    """Bilinear resizing as version 1 has it."""
+    """Bilinear resizing as in TensorFlow 1."""
     return raw.ResizeBilinear(images, size, align_corners, half_pixel_centers, name=name)
 
 
 @export("compat.v1.image.resize_nearest_neighbor")
 def v1_resize_nearest_neighbor(images, size, align_corners=False, name=None, half_pixel_centers=False):
-    """The nearest pixel, as version 1 has it."""
+    """Nearest-neighbour resizing as in TensorFlow 1."""
     return raw.ResizeNearestNeighbor(images, size, align_corners, half_pixel_centers, name=name)
 
 
 @export("compat.v1.image.resize_bicubic")
 def v1_resize_bicubic(images, size, align_corners=False, name=None, half_pixel_centers=False):
-    """Bicubic resizing as version 1 has it."""
+    """Bicubic resizing as in TensorFlow 1."""
     return raw.ResizeBicubic(images, size, align_corners, half_pixel_centers, name=name)
 
 
 @export("compat.v1.image.resize_area")
 def v1_resize_area(images, size, align_corners=False, name=None):
-    """The mean of the area each new pixel covers."""
+    """Resizing in which a new pixel is the mean of the area that it covers."""
     return raw.ResizeArea(images, size, align_corners, name=name)
 
 
@@ -548,7 +549,7 @@ _V1_WAYS = {0: v1_resize_bilinear, 1: v1_resize_nearest_neighbor, 2: v1_resize_b
 @export("compat.v1.image.resize", "compat.v1.image.resize_images")
 @scoped("resize")
 def v1_resize(images, size, method=ResizeMethodV1.BILINEAR, align_corners=False, preserve_aspect_ratio=False, name=None):
-    """Images of another size, as version 1 has it; images of that size already are returned as they are."""
+    """Resizes images as in TensorFlow 1. Images that have the size already are returned unchanged."""
     try:
         images, back = _batched(images)
     except REFUSED:
@@ -561,6 +562,6 @@ def v1_resize(images, size, method=ResizeMethodV1.BILINEAR, align_corners=False,
 
 @export("compat.v1.image.resize_image_with_pad")
 def v1_resize_image_with_pad(image, target_height, target_width, method=ResizeMethodV1.BILINEAR, align_corners=False):
-    """resize_with_pad with the resizing of version 1."""
+    """resize_with_pad with the resizing of TensorFlow 1."""
     return _fitted(image, target_height, target_width,
                    lambda images, size: v1_resize(images, size, method, align_corners=align_corners))

@@ -1,4 +1,4 @@
-"""Boxes in images: cut out and resized, and the best of many that overlap."""
+"""Boxes in images: crop_and_resize and non-maximum suppression."""
 from ..functional import map_fn
 from ..namespace import export
 from .common import convert, dtypes, raw, rank_of
@@ -6,7 +6,8 @@ from .common import convert, dtypes, raw, rank_of
 
 @export("image.crop_and_resize")
 def crop_and_resize(image, boxes, box_indices, crop_size, method="bilinear", extrapolation_value=0.0, name=None):
-    """Boxes (y1, x1, y2, x2, where 1 is the last line or column) cut out of images and resized to `crop_size`."""
+    """Crops boxes out of images and resizes them to `crop_size`. A box is (y1, x1, y2, x2), where 1 is the last row or
+    column."""
     return raw.CropAndResize(image, boxes, box_indices, crop_size, method=method,
                              extrapolation_value=extrapolation_value, name=name)
 
@@ -23,7 +24,8 @@ def v1_crop_and_resize(image, boxes, box_ind=None, crop_size=None, method="bilin
 
 @export("image.non_max_suppression")
 def non_max_suppression(boxes, scores, max_output_size, iou_threshold=0.5, score_threshold=float("-inf"), name=None):
-    """The places of boxes by descending score, without those that overlap a better one by more than `iou_threshold`."""
+    """The indices of boxes sorted by descending score, without those that overlap a better box by more than
+    `iou_threshold`."""
     limits = (convert(v, dtypes.float32) for v in (iou_threshold, score_threshold))
     return raw.NonMaxSuppressionV3(boxes, scores, max_output_size, *limits, name=name)
 
@@ -31,7 +33,7 @@ def non_max_suppression(boxes, scores, max_output_size, iou_threshold=0.5, score
 @export("image.non_max_suppression_with_scores")
 def non_max_suppression_with_scores(boxes, scores, max_output_size, iou_threshold=0.5, score_threshold=float("-inf"),
                                     soft_nms_sigma=0.0, name=None):
-    """As non_max_suppression, with their scores, which decay with the overlap if `soft_nms_sigma` is not 0."""
+    """Like non_max_suppression, but also returns the scores, which decay with the overlap if `soft_nms_sigma` is not 0."""
     boxes = convert(boxes)
     limits = (convert(v, boxes.dtype) for v in (iou_threshold, score_threshold, soft_nms_sigma))
     places, found, _ = raw.NonMaxSuppressionV5(boxes, scores, max_output_size, *limits, pad_to_max_output_size=False, name=name)
@@ -41,7 +43,7 @@ def non_max_suppression_with_scores(boxes, scores, max_output_size, iou_threshol
 @export("image.non_max_suppression_overlaps")
 def non_max_suppression_overlaps(overlaps, scores, max_output_size, overlap_threshold=0.5, score_threshold=float("-inf"),
                                  name=None):
-    """As non_max_suppression, the overlaps of all pairs given."""
+    """Like non_max_suppression, with the overlaps of all pairs as an argument."""
     return raw.NonMaxSuppressionWithOverlaps(overlaps, scores, max_output_size, overlap_threshold, score_threshold, name=name)
 
 
@@ -49,7 +51,7 @@ def non_max_suppression_overlaps(overlaps, scores, max_output_size, overlap_thre
 def non_max_suppression_padded(boxes, scores, max_output_size, iou_threshold=0.5, score_threshold=float("-inf"),
                                pad_to_max_output_size=False, name=None, sorted_input=False, canonicalized_coordinates=False,
                                tile_size=512):
-    """(places, how many count), of one set of boxes or of batches of them, which are filled up with 0."""
+    """(indices, number of valid indices) for one set of boxes or a batch of sets. The indices are padded with 0."""
     boxes, scores, most = convert(boxes), convert(scores), convert(max_output_size)
     if most.dtype is not dtypes.int32:
         raise TypeError(f"max_output_size has type {most.dtype.name} that does not match type int32 of the op")

@@ -1,4 +1,4 @@
-"""Images' colours and measures: grey and back, brightness, standardization, differences, edges."""
+"""Colours and statistics of images: colour spaces, brightness, contrast, hue, standardization, gradients, edges."""
 from .. import errors
 from ..dispatch import REFUSED, redirect
 from ..namespace import export
@@ -9,7 +9,7 @@ from .image import _image, convert_image_dtype
 
 
 def _matrix(images, matrix, name):
-    """Each pixel's channels multiplied by a matrix."""
+    """Multiplies the channels of each pixel by a matrix."""
     images = convert(images)
     dims = static_shape(images)
     rank = len(dims)
@@ -29,31 +29,31 @@ _FROM_YUV = [[1, 1, 1], [0, -0.394642334, 2.03206185], [1.13988303, -0.58062185,
 
 @export("image.rgb_to_yiq")
 def rgb_to_yiq(images):
-    """Red, green and blue as YIQ."""
+    """Converts RGB to YIQ."""
     return _matrix(images, _YIQ, None)
 
 
 @export("image.yiq_to_rgb")
 def yiq_to_rgb(images):
-    """YIQ as red, green and blue."""
+    """Converts YIQ to RGB."""
     return _matrix(images, _FROM_YIQ, None)
 
 
 @export("image.rgb_to_yuv")
 def rgb_to_yuv(images):
-    """Red, green and blue as YUV."""
+    """Converts RGB to YUV."""
     return _matrix(images, _YUV, None)
 
 
 @export("image.yuv_to_rgb")
 def yuv_to_rgb(images):
-    """YUV as red, green and blue."""
+    """Converts YUV to RGB."""
     return _matrix(images, _FROM_YUV, None)
 
 
 @export("image.rgb_to_grayscale")
 def rgb_to_grayscale(images, name=None):
-    """One channel: the brightness that eyes see."""
+    """Converts RGB to one channel with the perceived brightness."""
     images = convert(images)
     original = images.dtype
     floats = convert_image_dtype(images, dtypes.float32)
@@ -65,7 +65,7 @@ def rgb_to_grayscale(images, name=None):
 
 @export("image.grayscale_to_rgb")
 def grayscale_to_rgb(images, name=None):
-    """Three channels that are all the one given."""
+    """Converts a greyscale image to RGB by repeating its channel."""
     images = convert(images)
     dims = static_shape(images)
     if dims is not None and dims[-1] not in (1, None):
@@ -80,7 +80,7 @@ def grayscale_to_rgb(images, name=None):
 
 
 def _in_floats(image, function):
-    """`function` of the image as floats; the result in the image's own dtype."""
+    """Applies `function` to the image as floats, and converts the result to the dtype of the image."""
     image = convert(image)
     original = image.dtype
     if original in (dtypes.float16, dtypes.float32):
@@ -90,7 +90,7 @@ def _in_floats(image, function):
 
 @export("image.adjust_brightness")
 def adjust_brightness(image, delta):
-    """`delta` added to each pixel, where 1 is the whole range."""
+    """Adds `delta` to each pixel, where 1 is the whole range of values."""
     try:
         return _in_floats(image, lambda x: raw.AddV2(x, raw.Cast(convert(delta), x.dtype)))
     except REFUSED:
@@ -99,7 +99,7 @@ def adjust_brightness(image, delta):
 
 @export("image.adjust_contrast")
 def adjust_contrast(images, contrast_factor):
-    """Each channel's distance from its mean multiplied."""
+    """Multiplies the distance of each pixel from the mean of its channel."""
     factor = convert(contrast_factor, dtypes.float32)
     if static_shape(factor) not in ((), None):
         words = f"contrast_factor must be scalar: {list(static_shape(factor))}"
@@ -147,14 +147,14 @@ def _check_delta(max_delta):
 
 @export("image.random_brightness")
 def random_brightness(image, max_delta, seed=None):
-    """Brighter or darker by at most `max_delta`."""
+    """Changes the brightness by a random amount of at most `max_delta`."""
     _check_delta(max_delta)
     return adjust_brightness(image, _stateful(seed)(-max_delta, max_delta))
 
 
 @export("image.stateless_random_brightness")
 def stateless_random_brightness(image, max_delta, seed):
-    """Brighter or darker by at most `max_delta`, as `seed` says."""
+    """Changes the brightness by a random amount of at most `max_delta`, determined by `seed`."""
     _check_delta(max_delta)
     return adjust_brightness(image, _seeded(seed)(-max_delta, max_delta))
 
@@ -168,14 +168,14 @@ def _check_range(lower, upper):
 
 @export("image.random_contrast")
 def random_contrast(image, lower, upper, seed=None):
-    """Contrast multiplied by a number of [lower, upper)."""
+    """Multiplies the contrast by a random number in [lower, upper)."""
     _check_range(lower, upper)
     return adjust_contrast(image, _stateful(seed)(lower, upper))
 
 
 @export("image.stateless_random_contrast")
 def stateless_random_contrast(image, lower, upper, seed):
-    """Contrast multiplied by a number of [lower, upper), as `seed` says."""
+    """Multiplies the contrast by a random number in [lower, upper), determined by `seed`."""
     _check_range(lower, upper)
     return adjust_contrast(image, _seeded(seed)(lower, upper))
 
@@ -185,18 +185,18 @@ def stateless_random_contrast(image, lower, upper, seed):
 
 @export("image.rgb_to_hsv")
 def rgb_to_hsv(images, name=None):
-    """Red, green and blue as hue, saturation and value, all in [0, 1]."""
+    """Converts RGB to hue, saturation and value, all in [0, 1]."""
     return raw.RGBToHSV(images, name=name)
 
 
 @export("image.hsv_to_rgb")
 def hsv_to_rgb(images, name=None):
-    """Hue, saturation and value as red, green and blue."""
+    """Converts hue, saturation and value to RGB."""
     return raw.HSVToRGB(images, name=name)
 
 
 def _recolored(op, image, amount, name):
-    """`op` of the image as floats; the result in the image's own dtype."""
+    """Applies `op` to the image as floats, and converts the result to the dtype of the image."""
     image = convert(image)
     floats = image if image.dtype in (dtypes.float16, dtypes.float32) else convert_image_dtype(image, dtypes.float32)
     return convert_image_dtype(op(floats, convert(amount, dtypes.float32)), image.dtype, name=name)
@@ -204,7 +204,7 @@ def _recolored(op, image, amount, name):
 
 @export("image.adjust_hue")
 def adjust_hue(image, delta, name=None):
-    """The hue turned by `delta`, where 1 is once around."""
+    """Rotates the hue by `delta`, where 1 is a full turn."""
     if executing_eagerly() and not -1 <= float(delta) <= 1:
         raise ValueError("delta must be in the interval [-1, 1]")
     return _recolored(raw.AdjustHue, image, delta, name)
@@ -212,7 +212,7 @@ def adjust_hue(image, delta, name=None):
 
 @export("image.adjust_saturation")
 def adjust_saturation(image, saturation_factor, name=None):
-    """The saturation multiplied."""
+    """Multiplies the saturation."""
     return _recolored(raw.AdjustSaturation, image, saturation_factor, name)
 
 
@@ -225,35 +225,35 @@ def _check_turn(max_delta):
 
 @export("image.random_hue")
 def random_hue(image, max_delta, seed=None):
-    """The hue turned by a number of [-max_delta, max_delta)."""
+    """Rotates the hue by a random number in [-max_delta, max_delta)."""
     _check_turn(max_delta)
     return adjust_hue(image, _stateful(seed)(-max_delta, max_delta))
 
 
 @export("image.stateless_random_hue")
 def stateless_random_hue(image, max_delta, seed):
-    """The hue turned by a number of [-max_delta, max_delta), as `seed` says."""
+    """Rotates the hue by a random number in [-max_delta, max_delta), determined by `seed`."""
     _check_turn(max_delta)
     return adjust_hue(image, _seeded(seed)(-max_delta, max_delta))
 
 
 @export("image.random_saturation")
 def random_saturation(image, lower, upper, seed=None):
-    """The saturation multiplied by a number of [lower, upper)."""
+    """Multiplies the saturation by a random number in [lower, upper)."""
     _check_range(lower, upper)
     return adjust_saturation(image, _stateful(seed)(lower, upper))
 
 
 @export("image.stateless_random_saturation")
 def stateless_random_saturation(image, lower, upper, seed=None):
-    """The saturation multiplied by a number of [lower, upper), as `seed` says."""
+    """Multiplies the saturation by a random number in [lower, upper), determined by `seed`."""
     _check_range(lower, upper)
     return adjust_saturation(image, _seeded(seed)(lower, upper))
 
 
 @export("image.per_image_standardization")
 def per_image_standardization(image):
-    """Mean 0 and variance 1 in each image, as float32; the deviation is at least 1 / sqrt(pixels)."""
+    """Scales each image to mean 0 and variance 1, as float32. The standard deviation counts as at least 1 / sqrt(pixels)."""
     x = raw.Cast(_image(image), dtypes.float32)
     axes = [-3, -2, -1]
     count = raw.Cast(raw.Prod(raw.Shape(x)[-3:], [0]), x.dtype)
@@ -264,7 +264,7 @@ def per_image_standardization(image):
 
 @export("image.total_variation")
 def total_variation(images, name=None):
-    """The sum of differences between neighbouring pixels, for each image."""
+    """The sum of absolute differences between neighbouring pixels, for each image."""
     images = _image(images)
     rank = len(static_shape(images))
     down = raw.Sub(images[..., 1:, :, :], images[..., :-1, :, :])
@@ -275,7 +275,7 @@ def total_variation(images, name=None):
 
 @export("image.image_gradients")
 def image_gradients(image):
-    """Differences to the next row and to the next column; zero at the far edges."""
+    """(differences to the next row, differences to the next column), which are zero in the last row and column."""
     image = convert(image)
     if len(static_shape(image)) != 4:
         raise ValueError("image_gradients expects a 4D tensor [batch_size, h, w, d]")
@@ -286,7 +286,7 @@ def image_gradients(image):
 
 @export("image.sobel_edges")
 def sobel_edges(image):
-    """How brightness changes downwards and to the right, in a new last axis."""
+    """The Sobel derivatives of an image, vertical and horizontal, in a new last axis."""
     image = convert(image)
     shape = raw.Shape(image)
     kernels = np.array([[[-1, -2, -1], [0, 0, 0], [1, 2, 1]],

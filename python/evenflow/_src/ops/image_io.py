@@ -18,7 +18,7 @@ offer_ops(
 
 @export("io.encode_png", "image.encode_png")
 def encode_png(image, compression=-1, name=None):
-    """The image, or each of several, as PNG."""
+    """Encodes an image, or each image of a batch, as PNG."""
     image = convert(image)
     if image.dtype not in (dtypes.uint8, dtypes.uint16):
         image = convert(image, dtypes.uint8)
@@ -27,17 +27,17 @@ def encode_png(image, compression=-1, name=None):
 
 @export("io.is_jpeg", "image.is_jpeg")
 def is_jpeg(contents, name=None):
-    """Whether the bytes begin as a JPEG image does."""
+    """Whether the bytes begin with the signature of a JPEG image."""
     return raw.Equal(raw.Substr(convert(contents, dtypes.string), 0, 3), b"\xff\xd8\xff", name=name)
 
 
 @export("io.decode_image", "image.decode_image")
 def decode_image(contents, channels=None, dtype=dtypes.uint8, name=None, expand_animations=True):
-    """The pixels of a JPEG, PNG, GIF or BMP image; of a GIF all frames, unless `expand_animations` is False."""
+    """Decodes a JPEG, PNG, GIF or BMP image. For a GIF it returns all frames, unless `expand_animations` is False."""
     dtype = dtypes.as_dtype(dtype)
     if dtype not in (dtypes.float32, dtypes.uint8, dtypes.uint16):
         dtype, wanted = dtypes.uint16, dtype
         if wanted not in (dtypes.float16, dtypes.float64, dtypes.bfloat16, dtypes.int8, dtypes.int16, dtypes.int32, dtypes.int64, dtypes.uint32, dtypes.uint64):
-            raise ValueError(f"decode_image(): dtype {wanted} is not possible")
+            raise ValueError(f"decode_image(): this image cannot be decoded as {wanted}")
         return convert_image_dtype(raw.DecodeImage(contents, channels or 0, dtype, expand_animations, name=name), wanted)
     return raw.DecodeImage(contents, channels or 0, dtype, expand_animations, name=name)

@@ -1,4 +1,4 @@
-"""tf.image.ssim: how alike two images look to the eye, by means and variances under a window that moves."""
+"""tf.image.ssim: the structural similarity of two images, from means and variances under a sliding window."""
 import numpy as _np
 
 from ..namespace import export
@@ -12,14 +12,14 @@ from .reduce import reduce_mean
 
 
 def _pair(img1, img2, max_val):
-    """Both images and the largest value as floats."""
+    """Both images and the maximum value, converted to floats."""
     first, second = convert(img1), convert(img2)
     top = convert_image_dtype(raw.Cast(convert(max_val), first.dtype), dtypes.float32)
     return convert_image_dtype(first, dtypes.float32), convert_image_dtype(second, dtypes.float32), top
 
 
 def _checked(first, second, size):
-    """The images, which must have one shape and be as large as the window."""
+    """Checks that the images have the same shape and are at least as large as the window."""
     a, b = static_shape(first), static_shape(second)
     for dims in (a, b):
         if dims is not None and len(dims) < 3:
@@ -32,14 +32,14 @@ def _checked(first, second, size):
 
 
 def _window(size, sigma):
-    """Weights of a Gaussian that add up to 1."""
+    """The weights of a Gaussian window, which add up to 1."""
     at = _np.square(_np.arange(size, dtype=_np.float32) - (size - 1.0) / 2.0) * _np.float32(-0.5 / sigma**2)
     weights = _np.exp(at[:, None] + at[None, :])
     return (weights / weights.sum()).astype(_np.float32).reshape(size, size, 1, 1)
 
 
 def _per_channel(first, second, top, size, sigma, k1, k2):
-    """(likeness, likeness of contrast and structure) for each place and channel."""
+    """(similarity, similarity of contrast and structure) for each position and channel."""
     c1, c2 = raw.Square(raw.Mul(top, convert(k1, top.dtype))), raw.Square(raw.Mul(top, convert(k2, top.dtype)))
     depth = raw.Shape(first)[-1]
     kernel = raw.Tile(convert(_window(int(size), sigma)), raw.Pack([1, 1, depth, 1]))
@@ -59,7 +59,7 @@ def _per_channel(first, second, top, size, sigma, k1, k2):
 
 @export("image.ssim")
 def ssim(img1, img2, max_val, filter_size=11, filter_sigma=1.5, k1=0.01, k2=0.03, return_index_map=False):
-    """The structural similarity of images in [-1, 1]: one number for each pair, or one for each place."""
+    """The structural similarity of images, in [-1, 1]: one number for each pair, or one for each position."""
     first, second, top = _pair(img1, img2, max_val)
     first = _checked(first, second, filter_size)
     found, _ = _per_channel(first, second, top, filter_size, filter_sigma, k1, k2)
@@ -72,7 +72,7 @@ _WEIGHTS = (0.0448, 0.2856, 0.3001, 0.2363, 0.1333)
 
 
 def _halved(x):
-    """Half the size: means of two by two pixels, an odd edge mirrored."""
+    """Halves the size by means of 2 x 2 pixels. An odd last row or column is mirrored first."""
     shape = raw.Shape(x)
     flat = raw.Reshape(x, raw.ConcatV2([[-1], shape[-3:]], 0))
     odd = raw.FloorMod(shape[-3:-1], 2)
@@ -83,7 +83,8 @@ def _halved(x):
 
 @export("image.ssim_multiscale")
 def ssim_multiscale(img1, img2, max_val, power_factors=_WEIGHTS, filter_size=11, filter_sigma=1.5, k1=0.01, k2=0.03):
-    """The structural similarity at several scales, each half the one before, multiplied as `power_factors` weigh them."""
+    """The structural similarity at several scales, each half of the one before, multiplied with the exponents
+    `power_factors`."""
     first, second, top = _pair(img1, img2, max_val)
     parts = []
     for scale in range(len(power_factors)):

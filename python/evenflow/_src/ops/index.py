@@ -1,4 +1,4 @@
-"""Elements by their place: gather, scatter, where, masks, one-hot, unique, search."""
+"""Functions of indices: gather, scatter, where, boolean_mask, one_hot, unique, searchsorted."""
 from .. import errors
 from ..dispatch import REFUSED, redirect
 from ..namespace import export, offer_ops
@@ -34,13 +34,13 @@ def _is_variable(x):
 
 @export("gather")
 def gather(params, indices, validate_indices=None, axis=None, batch_dims=0, name=None):
-    """The slices of `params` at `indices` along `axis` (default: the first after the batch)."""
+    """Gathers the slices of `params` at `indices` along `axis`, by default the first axis after the batch dimensions."""
     try:
         along, batch = batch_dims if axis is None else axis, batch_dims
         if not bool((static_value(along) if isinstance(along, Tensor) else along) != 0):
             if _is_variable(params):
                 return params.sparse_read(indices, name=name)
-            batch = 0  # there is no batch before the first axis
+            batch = 0  # the first axis has no batch dimensions before it
         return raw.GatherV2(params, indices, along, batch_dims=batch, name=name)
     except REFUSED:
         return redirect(gather, params, indices, validate_indices, axis, batch_dims, name=name)
@@ -48,7 +48,7 @@ def gather(params, indices, validate_indices=None, axis=None, batch_dims=0, name
 
 @export("gather_nd")
 def gather_nd(params, indices, batch_dims=0, name=None, bad_indices_policy=""):
-    """The elements or slices of `params` whose places the last dimension of `indices` spells."""
+    """Gathers elements or slices of `params`. The last dimension of `indices` holds the coordinates."""
     try:
         if seen(batch_dims) is not None and int(seen(batch_dims)) == 0:
             if _is_variable(params) and not bad_indices_policy:
@@ -87,7 +87,7 @@ def _batch_gather_nd(params, indices, batch_dims, name):
         )
     sizes = raw.Shape(indices)
     for mine, theirs in zip(static_shape(params)[:batch_dims], static_shape(indices)):
-        if None in (mine, theirs):  # refuses other batches when it runs
+        if None in (mine, theirs):  # the op checks the batch sizes when it runs
             sizes = raw.ConcatV2([raw.Shape(params)[:batch_dims], sizes[batch_dims:]], 0)
             indices = raw.Reshape(indices, sizes)
             break
@@ -110,7 +110,7 @@ def _batch_gather_nd(params, indices, batch_dims, name):
 
 @export("where")
 def where(condition, x=None, y=None, name=None):
-    """Elements of `x` where `condition` is true, of `y` elsewhere; alone: the places of true."""
+    """Elements of `x` where `condition` is true, else of `y`. Without x and y, returns the coordinates of true elements."""
     try:
         if x is None and y is None:
             return raw.Where(convert(condition), name=name)
@@ -123,7 +123,7 @@ def where(condition, x=None, y=None, name=None):
 
 @export("boolean_mask")
 def boolean_mask(tensor, mask, axis=None, name="boolean_mask"):
-    """The slices of `tensor` from `axis` on where `mask` is true, in a row."""
+    """The elements or slices of `tensor` for which `mask`, applied from `axis` on, is true."""
     tensor, mask = convert(tensor), convert(mask)
     depth = rank_of(mask)
     if depth == 0:
@@ -141,7 +141,7 @@ def boolean_mask(tensor, mask, axis=None, name="boolean_mask"):
         raise ValueError(f"Shapes {fits} and {mask.shape} are incompatible")
     places = raw.Squeeze(raw.Where(raw.Reshape(mask, [-1])), [1])
     sizes = raw.Shape(tensor)
-    if depth == 1:  # reshaped all the same: what comes back through this is dense
+    if depth == 1:  # the reshape makes the gradient dense
         return raw.GatherV2(raw.Reshape(tensor, sizes), places, axis)
     joined = raw.Prod(sizes[axis : axis + depth], [0], True)
     flat = raw.Reshape(tensor, raw.ConcatV2([sizes[:axis], joined, sizes[axis + depth :]], 0))
@@ -149,7 +149,7 @@ def boolean_mask(tensor, mask, axis=None, name="boolean_mask"):
 
 
 def _masked_anywhere(tensor, mask, axis, depth):
-    """boolean_mask with an axis that only running tells."""
+    """boolean_mask with an axis that is known only when the graph runs."""
     places = raw.Squeeze(raw.Where(raw.Reshape(mask, [-1])), [1])
     sizes = raw.Shape(tensor)
     joined = raw.Prod(sizes[axis : axis + depth], [0], True)
@@ -165,7 +165,7 @@ def _masked_anywhere(tensor, mask, axis, depth):
 def one_hot(
     indices, depth, on_value=None, off_value=None, axis=None, dtype=None, name=None
 ):
-    """`on_value` (1) at each index of a new axis of size `depth`, `off_value` (0) elsewhere."""
+    """A tensor with a new axis of size `depth` that has `on_value` (1) at each index and `off_value` (0) elsewhere."""
     try:
         on, off = _one_hot_values(on_value, off_value, dtype)
         return raw.OneHot(indices, depth, on, off, -1 if axis is None else axis, name=name or "one_hot")
@@ -174,7 +174,7 @@ def one_hot(
 
 
 def _one_hot_values(on_value, off_value, dtype):
-    """What stands at an index and what elsewhere, of one dtype."""
+    """(on value, off value) with a common dtype."""
     dtype = dtypes.as_dtype(dtype).base_dtype if dtype is not None else None
     on = convert(on_value, None, dtype) if on_value is not None else None
     off = convert(off_value, None, dtype) if off_value is not None else None
@@ -198,7 +198,7 @@ def _one_hot_values(on_value, off_value, dtype):
 
 
 def _inside(tensor_shape, indices, updates, policy, op):
-    """For policy IGNORE: updates outside the shape moved to the start as nothing."""
+    """For the policy IGNORE: moves updates with indices out of range to index 0 and makes them zero."""
     if policy not in ("", "DEFAULT", "ERROR", "IGNORE"):
         raise ValueError(f"{op}: bad_indices_policy {policy!r} must be DEFAULT, ERROR or IGNORE")
     indices, updates = convert(indices), convert(updates)
@@ -238,7 +238,7 @@ def _scatter(op, tensor, indices, updates, policy, name):
 
 @export("tensor_scatter_nd_update")
 def tensor_scatter_nd_update(tensor, indices, updates, name=None):
-    """`tensor` with `updates` put in at `indices`."""
+    """`tensor` with the elements at `indices` replaced by `updates`."""
     return raw.TensorScatterUpdate(tensor, indices, updates, name=name)
 
 
@@ -250,7 +250,7 @@ def tensor_scatter_nd_add(tensor, indices, updates, bad_indices_policy="", name=
 
 @export("tensor_scatter_nd_sub")
 def tensor_scatter_nd_sub(tensor, indices, updates, bad_indices_policy="", name=None):
-    """`tensor` with `updates` taken off at `indices`."""
+    """`tensor` with `updates` subtracted at `indices`."""
     return _scatter(raw.TensorScatterSub, tensor, indices, updates, bad_indices_policy, name)
 
 
@@ -266,24 +266,24 @@ def tensor_scatter_nd_min(tensor, indices, updates, bad_indices_policy="", name=
     return _scatter(raw.TensorScatterMin, tensor, indices, updates, bad_indices_policy, name)
 
 
-# ---- finding --------------------------------------------------------------------------------------------
+# ---- searching --------------------------------------------------------------------------------------------
 
 
 @export("unique")
 def unique(x, out_idx=dtypes.int32, name=None):
-    """The distinct values in order of first appearance, and for each element its value's place."""
+    """(the distinct values in the order of their first occurrence, for each element the index of its value)."""
     return raw.Unique(x, dtypes.as_dtype(out_idx), name=name)
 
 
 @export("unique_with_counts")
 def unique_with_counts(x, out_idx=dtypes.int32, name=None):
-    """As unique, with how often each value occurs."""
+    """Like unique, but also returns the number of occurrences of each value."""
     return raw.UniqueWithCounts(x, dtypes.as_dtype(out_idx), name=name)
 
 
 @export("searchsorted")
 def searchsorted(sorted_sequence, values, side="left", out_type=dtypes.int32, name=None):
-    """Where `values` would be put into the ordered last dimension of `sorted_sequence`."""
+    """The indices at which `values` would be inserted into the sorted last dimension of `sorted_sequence`."""
     rows, found = convert(sorted_sequence), None
     values = convert(values)
     size = raw.Shape(rows)[-1]
@@ -301,7 +301,7 @@ def searchsorted(sorted_sequence, values, side="left", out_type=dtypes.int32, na
 
 @export("unravel_index")
 def unravel_index(indices, dims, name=None):
-    """Flat places as coordinates in a tensor of shape `dims`: one row for each dimension."""
+    """Converts flat indices to coordinates in a tensor of shape `dims`: one row for each dimension."""
     indices = convert(indices)
     dims = convert(dims, indices.dtype)
     if (rank_of(indices) or 0) > 1:

@@ -6,18 +6,18 @@ from .common import dtypes, np
 
 
 class Initializer:
-    """The base: `initializer(shape, dtype)` makes a tensor."""
+    """The base class of initializers: `initializer(shape, dtype)` returns a tensor."""
 
     def __call__(self, shape, dtype=None, **kwargs):
         raise NotImplementedError(f"{type(self).__name__}.__call__")
 
     def get_config(self):
-        """The arguments that make an equal initializer."""
+        """The arguments of the constructor, from which `from_config` makes an equal initializer."""
         return {}
 
     @classmethod
     def from_config(cls, config):
-        """The initializer of a config."""
+        """Makes an initializer from the result of `get_config`."""
         config = dict(config)
         config.pop("dtype", None)
         return cls(**config)
@@ -29,7 +29,7 @@ class Initializer:
 
 
 def _number(dtype):
-    """The dtype of numbers or truth values that was asked for."""
+    """The dtype as a DType. Raises ValueError unless it is numeric or bool."""
     dtype = dtypes.as_dtype(dtype)
     if not (dtype.is_numeric or dtype.is_bool):
         raise ValueError(f"Argument `dtype` expected to be numeric or boolean. Received {dtype}.")
@@ -56,7 +56,7 @@ class Ones(Initializer):
 
 @export("constant_initializer")
 class Constant(Initializer):
-    """Makes tensors of one value, or of given values."""
+    """Makes tensors from one value, or from given values."""
 
     def __init__(self, value=0, support_partition=False):
         if not (np.isscalar(value) or isinstance(value, (list, tuple, np.ndarray))):
@@ -81,7 +81,7 @@ class Constant(Initializer):
 
 @export("random_uniform_initializer")
 class RandomUniform(Initializer):
-    """Makes evenly distributed numbers."""
+    """Makes uniformly distributed numbers."""
 
     def __init__(self, minval=-0.05, maxval=0.05, seed=None):
         self.minval, self.maxval, self.seed = minval, maxval, seed

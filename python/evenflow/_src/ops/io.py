@@ -1,4 +1,4 @@
-"""Whole files as tensors, and what bytes mean: numbers, fields of CSV, tensors."""
+"""Reading and writing files, and decoding bytes: raw numbers, CSV records, serialized tensors."""
 import os
 
 from .. import gfile
@@ -29,7 +29,7 @@ def serialize_tensor(tensor, name=None):
 
 @export("io.decode_raw")
 def decode_raw(input_bytes, out_type, little_endian=True, fixed_length=None, name=None):
-    """The bytes of each string as numbers, along a new last axis."""
+    """Interprets the bytes of each string as numbers, along a new last axis."""
     if fixed_length is not None:
         return raw.DecodePaddedRaw(input_bytes, fixed_length, out_type, little_endian, name=name)
     return raw.DecodeRaw(input_bytes, out_type, little_endian, name=name)
@@ -45,7 +45,7 @@ def v1_decode_raw(input_bytes=None, out_type=None, little_endian=True, name=None
 
 @export("io.decode_csv")
 def decode_csv(records, record_defaults, field_delim=",", use_quote_delim=True, na_value="", select_cols=None, name=None):
-    """The fields of records of comma-separated values, as a list with a tensor for each of `record_defaults`."""
+    """Parses CSV records into a list with a tensor for each of `record_defaults`."""
     if select_cols is not None and any(select_cols[k] >= select_cols[k + 1] for k in range(len(select_cols) - 1)):
         raise ValueError("select_cols is not strictly increasing.")
     if select_cols is not None and len(select_cols) and select_cols[0] < 0:
@@ -65,7 +65,7 @@ def v1_decode_csv(records, record_defaults, field_delim=",", use_quote_delim=Tru
 
 @export("io.write_graph", "compat.v1.train.write_graph", "compat.v1.io.write_graph")
 def write_graph(graph_or_graph_def, logdir, name, as_text=True):
-    """Writes a graph into a folder, as text or as bytes; returns the file's path."""
+    """Writes a graph to a file in the directory `logdir`, as text or as bytes. Returns the path of the file."""
     graph_def = graph_or_graph_def.as_graph_def() if hasattr(graph_or_graph_def, "as_graph_def") else graph_or_graph_def
     gfile.makedirs(logdir)
     path = os.path.join(logdir, name)

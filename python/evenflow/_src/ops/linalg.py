@@ -1,4 +1,4 @@
-"""Factorizations of matrices, systems of equations, and functions of matrices."""
+"""Matrix factorizations, linear systems, least squares and functions of matrices."""
 import collections
 
 from ..control import cond
@@ -33,7 +33,7 @@ LogMatrixDeterminant = collections.namedtuple(
 
 @export("linalg.slogdet")
 def slogdet(input, name=None):  # noqa: A002
-    """The sign of determinants, and the logarithm of their absolute values."""
+    """(sign of the determinant, logarithm of its absolute value)."""
     return LogMatrixDeterminant(*raw.LogMatrixDeterminant(input, name=name))
 
 
@@ -56,13 +56,13 @@ def cholesky_solve(chol, rhs, name=None):
 
 @export("linalg.qr", "compat.v1.qr")
 def qr(input, full_matrices=False, name=None):  # noqa: A002
-    """Orthonormal columns `q` and upper triangular `r` whose product is the input."""
+    """The QR factorization: `q` has orthonormal columns, `r` is upper triangular, and their product is the input."""
     return Qr(*raw.Qr(input, full_matrices, name=name))
 
 
 @export("linalg.svd", "compat.v1.svd")
 def svd(tensor, full_matrices=False, compute_uv=True, name=None):
-    """Singular values, the largest first; with `compute_uv` also the vectors: s, u, v."""
+    """The singular values in descending order; with `compute_uv` also the singular vectors: s, u, v."""
     s, u, v = raw.Svd(tensor, compute_uv, full_matrices, name=name)
     if s.dtype.is_complex:
         s = raw.Real(s, s.dtype.real_dtype)
@@ -71,14 +71,14 @@ def svd(tensor, full_matrices=False, compute_uv=True, name=None):
 
 @export("linalg.eigh", "compat.v1.self_adjoint_eig")
 def eigh(tensor, name=None):
-    """Eigenvalues in rising order and eigenvectors of self-adjoint matrices."""
+    """(eigenvalues in ascending order, eigenvectors) of self-adjoint matrices."""
     e, v = raw.SelfAdjointEigV2(tensor, True, name=name)
     return e, v
 
 
 @export("linalg.eigvalsh", "compat.v1.self_adjoint_eigvals")
 def eigvalsh(tensor, name=None):
-    """Eigenvalues of self-adjoint matrices in rising order."""
+    """The eigenvalues of self-adjoint matrices in ascending order."""
     return raw.SelfAdjointEigV2(tensor, False, name=name)[0]
 
 
@@ -106,7 +106,7 @@ def eigvals(tensor, name=None):
 
 @export("linalg.lu")
 def lu(input, output_idx_type=dtypes.int32, name=None):  # noqa: A002
-    """Triangular factors of square matrices, packed into one, and the permutation of rows."""
+    """The LU factorization of square matrices: (both triangular factors in one matrix, permutation of the rows)."""
     return Lu(*raw.Lu(input, output_idx_type, name=name))
 
 
@@ -128,13 +128,13 @@ def _packed(lower_upper, perm):
 
 
 def _unit_lower(lower_upper):
-    """The lower factor: what stands below the diagonal, and ones on it."""
+    """The lower triangular factor: the elements below the diagonal, and ones on the diagonal."""
     ones = raw.OnesLike(diag_part(lower_upper))
     return set_diag(raw.MatrixBandPart(lower_upper, -1, 0), ones)
 
 
 def _take_rows(x, rows):
-    """Rows of matrices in the order `rows` says, both batches of one shape."""
+    """Permutes the rows of matrices by `rows`, which has the same batch shape."""
     if rank_of(rows) == 1:
         return raw.GatherV2(x, rows, -2)
     shape = raw.Shape(x)
@@ -145,7 +145,7 @@ def _take_rows(x, rows):
 
 @export("linalg.lu_reconstruct")
 def lu_reconstruct(lower_upper, perm, validate_args=False, name=None):
-    """The matrices that `lu` took apart."""
+    """The matrices whose LU factorization is given."""
     lower_upper, perm = _packed(lower_upper, perm)
     product = matmul(_unit_lower(lower_upper), raw.MatrixBandPart(lower_upper, 0, -1))
     if rank_of(perm) == 1:
@@ -157,7 +157,7 @@ def lu_reconstruct(lower_upper, perm, validate_args=False, name=None):
 
 @export("linalg.lu_solve")
 def lu_solve(lower_upper, perm, rhs, validate_args=False, name=None):
-    """Solves `a x = rhs`, given what `lu` makes of `a`."""
+    """Solves `a x = rhs`, given the LU factorization of `a`."""
     lower_upper, perm = _packed(lower_upper, perm)
     rhs = convert(rhs, None, lower_upper.dtype)
     rank = rank_of(rhs)
@@ -176,7 +176,7 @@ def lu_solve(lower_upper, perm, rhs, validate_args=False, name=None):
 
 @export("linalg.lu_matrix_inverse")
 def lu_matrix_inverse(lower_upper, perm, validate_args=False, name=None):
-    """The inverses of the matrices that `lu` took apart."""
+    """The inverses of the matrices whose LU factorization is given."""
     lower_upper, perm = _packed(lower_upper, perm)
     shape = raw.Shape(lower_upper)
     unit = eye(shape[-1], batch_shape=shape[:-2], dtype=lower_upper.dtype)
@@ -207,7 +207,7 @@ def _wide_squares(matrix, rhs, regularizer):
 
 @export("linalg.lstsq", "compat.v1.matrix_solve_ls")
 def lstsq(matrix, rhs, l2_regularizer=0.0, fast=True, name=None):
-    """The x for which `matrix x` is nearest to `rhs` in the sense of least squares."""
+    """The least-squares solution x of `matrix x = rhs`."""
     matrix = convert(matrix)
     rhs = convert(rhs, None, matrix.dtype)
     if (
@@ -244,7 +244,7 @@ def _float_matrix(a):
 
 
 def _longer_side(a):
-    """The larger of a matrix's sizes, in its dtype."""
+    """The larger of the two sizes of a matrix, in its dtype."""
     sides = shape_value(a)[-2:]
     if isinstance(sides, np.ndarray):
         return convert(float(sides.max()), a.dtype)
@@ -253,7 +253,7 @@ def _longer_side(a):
 
 @export("linalg.matrix_rank")
 def matrix_rank(a, tol=None, validate_args=False, name=None):
-    """How many singular values of matrices are larger than `tol`."""
+    """The rank of matrices: the number of singular values larger than `tol`."""
     a = _float_matrix(a)
     s = svd(a, compute_uv=False)
     if tol is None:
@@ -272,16 +272,16 @@ def pinv(a, rcond=None, validate_args=False, name=None):
     rcond = convert(rcond, a.dtype)
     s, u, v = svd(a)
     cutoff = raw.ExpandDims(raw.Mul(rcond, raw.Max(s, [-1])), -1)
-    # Dividing by infinity drops a direction without making its gradient NaN.
+    # Replacing a small singular value by infinity makes its inverse 0 without a NaN in the gradient.
     s = raw.SelectV2(raw.Greater(s, cutoff), s, convert(float("inf"), a.dtype))
     return matmul(raw.RealDiv(v, raw.ExpandDims(s, -2)), u, adjoint_b=True, name=name)
 
 
-# ---- three diagonals ------------------------------------------------------------------------------------
+# ---- tridiagonal matrices ------------------------------------------------------------------------------------
 
 
 def _with_length(x, length, name, padding):
-    """`x`, which may lack its unused element, with that element."""
+    """A diagonal of length `length`. If it lacks its unused element, the element is added."""
     own = seen_size(x, -1)
     if own is None or length is None or own == length:
         return x
@@ -293,7 +293,7 @@ def _with_length(x, length, name, padding):
 
 
 def _compact(diagonals, diagonals_format, dtype):
-    """Three diagonals in any of the formats as a tensor [..., 3, n]."""
+    """Converts three diagonals from any of the formats to a tensor [..., 3, n]."""
     if diagonals_format == "compact":
         return convert(diagonals, None, dtype)
     if diagonals_format == "sequence":
@@ -340,7 +340,7 @@ def tridiagonal_solve(
     partial_pivoting=True,
     perturb_singular=False,
 ):
-    """Solves systems whose matrix has three diagonals."""
+    """Solves linear systems with tridiagonal matrices."""
     if perturb_singular and not partial_pivoting:
         raise ValueError("partial_pivoting must be True if perturb_singular is.")
     rhs = convert(rhs)
@@ -365,7 +365,7 @@ def tridiagonal_solve(
 
 @export("linalg.tridiagonal_matmul")
 def tridiagonal_matmul(diagonals, rhs, diagonals_format="compact", name=None):
-    """Matrices with three diagonals times `rhs`."""
+    """Multiplies tridiagonal matrices by `rhs`."""
     if diagonals_format == "sequence":
         rows = [raw.ExpandDims(convert(x), -2) for x in diagonals]
         rhs = convert(rhs, None, rows[0].dtype)
@@ -379,8 +379,8 @@ def tridiagonal_matmul(diagonals, rhs, diagonals_format="compact", name=None):
 def eigh_tridiagonal(
     alpha, beta, eigvals_only=True, select="a", select_range=None, tol=None, name=None
 ):
-    """Eigenvalues of the self-adjoint matrix with diagonal `alpha` and `beta` beside it, in rising
-    order; `select` takes those with an index ("i") or a value ("v") within `select_range`."""
+    """The eigenvalues, in ascending order, of the self-adjoint tridiagonal matrix with diagonal `alpha` and off-diagonal
+    `beta`. `select` keeps those whose index ("i") or value ("v") is within `select_range`."""
     alpha, beta = convert(alpha), convert(beta)
     if select not in ("a", "i", "v"):
         raise ValueError("'select' must have a value in {'a', 'i', 'v'}.")

@@ -1,4 +1,4 @@
-"""tf.lookup: tables from keys to values. A table is an object of the engine; these classes hold its handle."""
+"""tf.lookup: lookup tables from keys to values. A table is a resource of the engine; these classes hold its handle."""
 import uuid
 
 from ..graph import get_default_graph, init_scope
@@ -12,7 +12,7 @@ _COLLECTION = "table_initializer"  # GraphKeys.TABLE_INITIALIZERS
 
 
 def _on_values(keys, dtype, function, must=False):
-    """`function` of the keys as a tensor; of a sparse or ragged argument, of its values."""
+    """Applies `function` to the keys as a tensor; for sparse or ragged keys, to their values."""
     if has_rows(keys):
         keys = as_ragged(keys)
         return keys.with_flat_values(function(convert(keys.flat_values, dtype)))
@@ -27,12 +27,12 @@ def _need_key_dtype(keys, dtype):
 
 
 def _shared_name(word, name):
-    """In a graph, runs find the table again by its name; eagerly the handle alone holds it."""
+    """The shared name of a table. In a graph each run finds the table by this name; eagerly the handle owns the table."""
     return "" if executing_eagerly() else f"{name or word}_{uuid.uuid4()}"
 
 
 class _Table(Trackable):
-    """What tables have in common."""
+    """The base class of tables."""
 
     def __init__(self, key_dtype, value_dtype, name):
         self._key_dtype, self._value_dtype = dtypes.as_dtype(key_dtype), dtypes.as_dtype(value_dtype)
@@ -44,11 +44,11 @@ class _Table(Trackable):
     resource_handle = property(lambda self: self._handle)
 
     def size(self, name=None):
-        """How many keys there are."""
+        """The number of keys."""
         return raw.LookupTableSizeV2(self._handle, name=name)
 
     def export(self, name=None):
-        """All keys and their values."""
+        """(all keys, their values)."""
         return tuple(raw.LookupTableExportV2(self._handle, self._key_dtype, self._value_dtype, name=name))
 
     def _find(self, keys, default, name, key_rank=0, value_dims=None):
@@ -70,7 +70,7 @@ class _Table(Trackable):
 
 
 def _constant(value):
-    """`value`, or what a constant of a function being traced holds: tables are filled outside of it."""
+    """`value`; for a constant of a function being traced, the same value outside of the function, where tables are filled."""
     known = static_value(value) if is_symbolic(value) else None
     return value if known is None else _outside(known, value.dtype)
 
@@ -116,7 +116,7 @@ class KeyValueTensorInitializer(_Initializer):
 
 @export("lookup.TextFileIndex", "compat.v1.lookup.TextFileIndex")
 class TextFileIndex:
-    """What of a line is meant: the whole of it, or its number; a column is a number from 0 on."""
+    """Which part of a line is used: the whole line or the line number. Numbers from 0 on mean a column."""
 
     WHOLE_LINE = -2
     LINE_NUMBER = -1
@@ -157,7 +157,7 @@ class TextFileInitializer(_Initializer):
 
 @export("lookup.StaticHashTable", "compat.v1.lookup.StaticHashTable")
 class StaticHashTable(_Table):
-    """A table that is filled once, by its initializer, and then only read."""
+    """An immutable table, which its initializer fills."""
 
     def __init__(self, initializer, default_value, name=None, experimental_is_anonymous=False):
         super().__init__(initializer.key_dtype, initializer.value_dtype, name or "hash_table")
@@ -182,7 +182,8 @@ class StaticHashTable(_Table):
 
 @export("lookup.StaticVocabularyTable", "compat.v1.lookup.StaticVocabularyTable")
 class StaticVocabularyTable(Trackable):
-    """Strings (or integers) to numbers; what the vocabulary lacks goes to one of `num_oov_buckets` behind it, by its hash."""
+    """A table from strings (or integers) to ids. A key that is not in the vocabulary gets one of `num_oov_buckets` further
+    ids, chosen by its hash."""
 
     def __init__(self, initializer, num_oov_buckets, lookup_key_dtype=None, name=None, experimental_is_anonymous=False):
         if num_oov_buckets <= 0:
@@ -205,12 +206,12 @@ class StaticVocabularyTable(Trackable):
     initializer = property(lambda self: None if self._table is None else self._table.initializer)
 
     def size(self, name=None):
-        """The vocabulary and the buckets behind it."""
+        """The size of the vocabulary plus the number of buckets."""
         known = convert(0, dtypes.int64) if self._table is None else self._table.size()
         return raw.AddV2(known, convert(self._buckets, dtypes.int64), name=name)
 
     def lookup(self, keys, name=None):
-        """The number of each key, or of its bucket."""
+        """The id of each key, or of its bucket."""
         def find(x):
             _need_key_dtype(x, self._key_dtype)
             text = x if x.dtype is dtypes.string else raw.AsString(x)
@@ -229,7 +230,7 @@ class StaticVocabularyTable(Trackable):
 
 
 class _Saved(_Table):
-    """A table whose entries are kept in checkpoints."""
+    """The base class of tables whose entries are saved in checkpoints."""
 
     _checkpoint = True
 
@@ -246,7 +247,7 @@ class _Saved(_Table):
 
 @export("lookup.experimental.MutableHashTable")
 class MutableHashTable(_Saved):
-    """A table that can change; values are scalars or have the shape of `default_value`."""
+    """A mutable table. Values are scalars or have the shape of `default_value`."""
 
     def __init__(self, key_dtype, value_dtype, default_value, name="MutableHashTable", checkpoint=True,
                  experimental_is_anonymous=False):
@@ -260,12 +261,12 @@ class MutableHashTable(_Saved):
                 value_shape=self._dims)
 
     def lookup(self, keys, dynamic_default_values=None, name=None):
-        """The value of each key, or the default: one for all, or one for each key."""
+        """The value of each key, or the default: one for all keys, or one for each."""
         default = self._default_value if dynamic_default_values is None else dynamic_default_values
         return self._find(keys, convert(default, self._value_dtype), name, 0, self._dims)
 
     def insert(self, keys, values, name=None):
-        """Gives keys values."""
+        """Sets the values of keys."""
         keys, values = convert(keys, self._key_dtype), convert(values, self._value_dtype)
         return raw.LookupTableInsertV2(self._handle, keys, values, name=name)
 
@@ -278,7 +279,7 @@ class MutableHashTable(_Saved):
 
 @export("lookup.experimental.DenseHashTable")
 class DenseHashTable(_Saved):
-    """A table that can change, whose keys may be tensors; two keys are reserved."""
+    """A mutable table whose keys may be tensors. Two keys are reserved."""
 
     def __init__(self, key_dtype, value_dtype, default_value, empty_key, deleted_key, initial_num_buckets=None,
                  name="MutableDenseHashTable", checkpoint=True, experimental_is_anonymous=False):
@@ -298,12 +299,12 @@ class DenseHashTable(_Saved):
         return self._find(keys, self._default_value, name, self._key_rank, self._dims)
 
     def insert_or_assign(self, keys, values, name=None):
-        """Gives keys values."""
+        """Sets the values of keys."""
         keys, values = convert(keys, self._key_dtype), convert(values, self._value_dtype)
         return raw.LookupTableInsertV2(self._handle, keys, values, name=name)
 
     def insert(self, keys, values, name=None):
-        """Gives keys values."""
+        """Sets the values of keys."""
         return self.insert_or_assign(keys, values, name)
 
     def erase(self, keys, name=None):

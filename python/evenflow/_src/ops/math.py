@@ -1,4 +1,4 @@
-"""tf.math: arithmetic, element by element."""
+"""tf.math: elementwise arithmetic, casts, cumulative sums."""
 from ..dispatch import REFUSED, redirect
 from ..namespace import export, offer_ops
 from ..shapes import as_shape
@@ -132,7 +132,7 @@ def not_equal(x, y, name=None):
 
 @export("math.abs", "abs")
 def abs(x, name=None):  # noqa: A001 - TensorFlow's name
-    """The absolute value; of a complex number its magnitude."""
+    """The absolute value; for a complex number its magnitude."""
     try:
         x = convert(x)
     except REFUSED:
@@ -144,7 +144,7 @@ def abs(x, name=None):  # noqa: A001 - TensorFlow's name
 
 @export("math.round", "round")
 def round(x, name=None):  # noqa: A001
-    """The nearest whole number, halves to the even one. Integers stay as they are."""
+    """Rounds to the nearest integer, and halves to the even one. Integers are returned unchanged."""
     try:
         x = convert(x)
     except REFUSED:
@@ -167,7 +167,7 @@ def angle(input, name=None):  # noqa: A002
 
 @export("math.conj")
 def conj(x, name=None):
-    """The complex conjugate; real numbers stay as they are."""
+    """The complex conjugate; real numbers are returned unchanged."""
     try:
         if isinstance(x, Tensor) and (x.dtype.is_floating or x.dtype.is_integer):
             return x
@@ -183,7 +183,7 @@ def conj(x, name=None):
 
 @export("math.real")
 def real(input, name=None):  # noqa: A002
-    """The real part; real numbers stay as they are."""
+    """The real part; real numbers are returned unchanged."""
     try:
         x = convert(input)
     except REFUSED:
@@ -209,7 +209,7 @@ def imag(input, name=None):  # noqa: A002
 
 @export("dtypes.complex", "complex")
 def complex(real, imag, name=None):  # noqa: A001
-    """Complex numbers of two tensors of floats."""
+    """Complex numbers from their real and imaginary parts."""
     try:
         real, imag = convert(real), convert(imag)
     except REFUSED:
@@ -248,7 +248,7 @@ def cast(x, dtype, name=None):
 
 @export("dtypes.saturate_cast", "saturate_cast")
 def saturate_cast(value, dtype, name=None):
-    """As cast, but values that `dtype` cannot hold become its nearest extreme."""
+    """Like cast, but values out of the range of `dtype` become its minimum or maximum."""
     try:
         value = convert(value)
     except REFUSED:
@@ -265,20 +265,20 @@ def saturate_cast(value, dtype, name=None):
         raise KeyError(target.as_datatype_enum)
     for dtype_ in (source, target):
         if dtype_.is_bool or not (dtype_.is_integer or dtype_.is_floating):
-            raise TypeError(f"Cannot find minimum value of {dtype_!r}: there is nothing to saturate at.")
+            raise TypeError(f"Cannot find minimum value of {dtype_!r}: this dtype has no range to saturate to.")
     low, high = _bounds(source, target)
     return cast(raw.ClipByValue(value, convert(low, source), convert(high, source)), dtype, name)
 
 
 def _bounds(source, target):
-    """The least and the greatest value of `source` that `target` holds."""
+    """The smallest and largest value of the dtype `source` that the dtype `target` can represent."""
     exact = [float if t.is_floating else int for t in (source, target)]
     least, most = exact[1](target.min), exact[1](target.max)
     low, high = max(exact[0](source.min), least), min(exact[0](source.max), most)
     if not source.is_floating:
         return int(low), int(high)
     kind = source.as_numpy_dtype
-    low, high = kind(float(low)), kind(float(high))  # which may have rounded them out of range
+    low, high = kind(float(low)), kind(float(high))  # rounding may have moved them out of range
     if float(low) < least:
         low = np.nextafter(low, kind(0), dtype=kind)
     if float(high) > most:
@@ -299,7 +299,7 @@ _QUOTIENT = {
 
 
 def _quotient_pair(x, y, where):
-    """What is divided and by what, as floats."""
+    """The operands of a division, with integers converted to floats."""
     x, y = pair(x, y)
     if x.dtype is not y.dtype:
         raise TypeError(f"`x` and `y` must have the same dtype, got {x.dtype!r} != {y.dtype!r}.")
@@ -313,7 +313,7 @@ def _quotient_pair(x, y, where):
 
 @export("math.truediv", "truediv")
 def truediv(x, y, name=None):
-    """The quotient as Python 3 has it: integers are divided as floats."""
+    """The quotient as in Python 3: integers are divided as floats."""
     try:
         x, y = _quotient_pair(x, y, "__truediv__")
     except REFUSED:
@@ -323,13 +323,13 @@ def truediv(x, y, name=None):
 
 @export("math.divide", "divide")
 def divide(x, y, name=None):
-    """`x / y` by Python's rules, of tensors."""
+    """`x / y` by the rules of Python's division."""
     try:
         first = x
         if not isinstance(x, CoreTensor):
             first = convert(x, y.dtype if isinstance(y, CoreTensor) else None)
             if not executing_eagerly():
-                first = raw.Identity(first)  # of the graph: an array beside it cannot have its value
+                first = raw.Identity(first)  # a node of the graph, so that numpy does not convert it
         return first / y if name is None else truediv(first, y, name)
     except REFUSED:
         return redirect(divide, x, y, name=name)
@@ -349,7 +349,7 @@ def divide_no_nan(x, y, name=None):
 
 @export("math.multiply_no_nan")
 def multiply_no_nan(x, y, name=None):
-    """`x * y`, and 0 where `y` is 0, whatever `x` is."""
+    """`x * y`, and 0 where `y` is 0, even if `x` is infinite or NaN."""
     try:
         first = convert(x)
         return raw.MulNoNan(first, convert(y, first.dtype), name=name)
@@ -393,10 +393,10 @@ def _terms(inputs, what):
 
 @export("math.add_n", "add_n")
 def add_n(inputs, name=None):
-    """The sum of a list of tensors of one shape."""
+    """The sum of a list of tensors of the same shape."""
     try:
         if isinstance(inputs, (Tensor, np.ndarray)):
-            inputs = list(inputs)  # of no scalar
+            inputs = list(inputs)  # raises TypeError for a scalar
         terms = _terms(inputs, "add_n")
         if len(terms) == 1:
             return terms[0] if name is None else raw.Identity(terms[0], name=name)
@@ -407,7 +407,7 @@ def add_n(inputs, name=None):
 
 @export("math.accumulate_n")
 def accumulate_n(inputs, shape=None, tensor_dtype=None, name=None):
-    """The sum of a list of tensors of one shape, which may be given."""
+    """The sum of a list of tensors of the same shape. `shape` may give the shape."""
     terms = _terms(inputs, "accumulate_n")
     if any(t.dtype is not terms[0].dtype for t in terms):
         raise ValueError(
@@ -427,7 +427,7 @@ def accumulate_n(inputs, shape=None, tensor_dtype=None, name=None):
 
 @export("math.scalar_mul", "scalar_mul")
 def scalar_mul(scalar, x, name=None):
-    """`x` times one number; IndexedSlices stay IndexedSlices."""
+    """Multiplies `x` by a scalar. For IndexedSlices it returns IndexedSlices."""
     try:
         factor = convert(scalar, dtypes.as_dtype(x.dtype).base_dtype)
         if rank_of(factor) != 0:
@@ -435,7 +435,7 @@ def scalar_mul(scalar, x, name=None):
         if isinstance(x, IndexedSlices):
             return IndexedSlices(raw.Mul(factor, x.values, name=name), x.indices, x.dense_shape)
         return raw.Mul(factor, x, name=name)
-    except (AttributeError, *REFUSED):  # not everything has a dtype
+    except (AttributeError, *REFUSED):  # AttributeError: an argument has no dtype
         return redirect(scalar_mul, scalar, x, name=name)
 
 
@@ -465,12 +465,12 @@ def polyval(coeffs, x, name=None):
     return value
 
 
-# ---- running along an axis --------------------------------------------------------------------------
+# ---- cumulative ops along an axis --------------------------------------------------------------------------
 
 
 @export("math.cumsum", "cumsum")
 def cumsum(x, axis=0, exclusive=False, reverse=False, name=None):
-    """Sums of the elements so far along `axis`."""
+    """The cumulative sum along `axis`."""
     try:
         return raw.Cumsum(convert(x), axis, exclusive, reverse, name=name)
     except REFUSED:
@@ -479,24 +479,24 @@ def cumsum(x, axis=0, exclusive=False, reverse=False, name=None):
 
 @export("math.cumprod")
 def cumprod(x, axis=0, exclusive=False, reverse=False, name=None):
-    """Products of the elements so far along `axis`."""
+    """The cumulative product along `axis`."""
     return raw.Cumprod(convert(x), axis, exclusive, reverse, name=name)
 
 
 @export("math.cumulative_logsumexp")
 def cumulative_logsumexp(x, axis=0, exclusive=False, reverse=False, name=None):
-    """log of the sum of exponentials so far along `axis`, safe from overflow."""
+    """The cumulative log-sum-exp along `axis`, computed without overflow."""
     return raw.CumulativeLogsumexp(convert(x), axis, exclusive, reverse, name=name)
 
 
 def _is_short(x):
-    """Whether it is known that there are no neighbours to compare."""
+    """Whether `x` is known to have fewer than two elements."""
     dims = static_shape(x)
     return dims is not None and None not in dims and np.prod(dims) < 2
 
 
 def _neighbours(x):
-    """The elements of the flattened `x` but the first, and all but the last."""
+    """(all elements of the flattened `x` but the first, all but the last)."""
     if not (x.dtype.is_floating or x.dtype.is_integer or x.dtype.is_complex):
         raise TypeError(f"Expected x to be numeric, instead found: {x}")
     flat = raw.Reshape(x, [-1])
@@ -504,7 +504,8 @@ def _neighbours(x):
 
 
 def _in_order(x, follows, name):
-    """Whether each element of the flattened `x` follows the one before; graphs compare even what has no neighbours."""
+    """Whether `follows` holds between each element of the flattened `x` and the one before. A graph always adds the
+    comparison, even for fewer than two elements."""
     x = convert(x)
     after, before = _neighbours(x)
     short = _is_short(x)
@@ -528,5 +529,5 @@ def is_strictly_increasing(x, name=None):
 
 @export("math.sobol_sample")
 def sobol_sample(dim, num_results, skip=0, dtype=dtypes.float32, name=None):
-    """Points of the Sobol sequence after the first `skip`, one per row."""
+    """Points of the Sobol sequence, without the first `skip`; one per row."""
     return raw.SobolSample(dim, num_results, skip, dtype=dtypes.as_dtype(dtype), name=name)

@@ -1,4 +1,4 @@
-"""Matrix products, and what is built of diagonals."""
+"""Matrix products, tensordot, einsum, and functions of diagonals."""
 import builtins
 import numbers
 import re
@@ -34,7 +34,7 @@ def matmul(
     grad_b=False,
     name=None,
 ):
-    """The product of matrices, or of batches of them (whose outer dimensions broadcast)."""
+    """The product of two matrices, or of two batches of matrices, whose batch dimensions broadcast."""
     if transpose_a and adjoint_a:
         raise ValueError("Only one of `transpose_a` and `adjoint_a` can be True.")
     if transpose_b and adjoint_b:
@@ -92,7 +92,7 @@ def matvec(
 
 
 def _matmul_operator(a, b):
-    """a @ b, one of which is a tensor and decides the dtype of what is none."""
+    """a @ b. One of them is a tensor; the other is converted to its dtype."""
     a = a if isinstance(a, (Tensor, _core.VariableBase)) else convert(a, b.dtype)
     return matmul(a, b, name="matmul")
 
@@ -104,7 +104,7 @@ _core.register(matmul=_matmul_operator)
 
 
 def _contract_axes(a, axes):
-    """The two lists of axes that `axes` names."""
+    """(axes of a, axes of b) to contract."""
     if isinstance(axes, (int, np.integer)):
         count = rank_of(a)
         if axes < 0:
@@ -135,13 +135,13 @@ def _contract_axes(a, axes):
 
 
 def _as_matrix(x, axes, last):
-    """`x` with `axes` joined into one dimension (the last or the first) and the rest into another;
-    also the sizes of the rest."""
+    """(`x` as a matrix, in which `axes` are merged into the last or first dimension and the rest into the other; the sizes of
+    the rest)."""
     dims = static_shape(x)
     count = len(dims)
     axes = [k + count if k < 0 else k for k in axes]
     if any(not 0 <= k < count for k in axes):
-        error = IndexError if max(axes) >= count else ValueError  # as TensorFlow has it
+        error = IndexError if max(axes) >= count else ValueError  # as in TensorFlow
         raise error(f"tensordot: axes {axes} do not fit a tensor of rank {count}")
     free = [k for k in builtins.range(count) if k not in axes]
     perm = free + axes if last else axes + free
@@ -183,7 +183,7 @@ _EQUATION = re.compile(r"^[a-zA-Z.,]*(->[a-zA-Z.]*)?$")
 
 
 def _split_equation(equation, inputs):
-    """The labels of each input and of the output; the output is found if it is not written."""
+    """(labels of each input, labels of the output). If the equation has no output, it is inferred."""
     equation = equation.replace(" ", "")
     if not _EQUATION.match(equation) or "." in equation.replace("...", ""):
         raise ValueError(f"einsum: indices have incorrect format: {equation!r}")
@@ -201,12 +201,12 @@ def _split_equation(equation, inputs):
         if c not in left:
             raise ValueError(f"einsum: output label {c!r} is in no input of {equation!r}")
         if out.count(c) > 1:
-            raise ValueError(f"einsum: output label {c!r} stands more than once in {equation!r}")
+            raise ValueError(f"einsum: output label {c!r} occurs more than once in {equation!r}")
     return labels, out
 
 
 def _two(a, b, others, out):
-    """Labels of the product of two inputs: what later inputs or the output still need."""
+    """The labels of the product of two inputs: those that other inputs or the output use."""
     wanted = set("".join(others) + out) - {"."}
     both = dict.fromkeys(a.replace("...", "") + b.replace("...", ""))
     kept = "".join(c for c in both if c in wanted)
@@ -215,7 +215,7 @@ def _two(a, b, others, out):
 
 @export("einsum", "linalg.einsum")
 def einsum(equation, *inputs, **kwargs):
-    """Sums of products as an equation of labels says: "ij,jk->ik" is a matrix product."""
+    """Sums of products in Einstein notation: "ij,jk->ik" is a matrix product."""
     name = kwargs.pop("name", None)
     optimize = kwargs.pop("optimize", "greedy")
     if kwargs:
@@ -241,7 +241,7 @@ def einsum(equation, *inputs, **kwargs):
 
 
 def _cheapest(tensors, labels):
-    """The pair to contract first: that with the fewest products; the first two if sizes are open."""
+    """The pair of inputs to contract first: that with the fewest multiplications, or the first two if sizes are unknown."""
     sizes = {}
     for t, part in zip(tensors, labels):
         dims = static_shape(t)
@@ -291,7 +291,7 @@ def eye(num_rows, num_columns=None, batch_shape=None, dtype=dtypes.float32, name
 
 
 def _padding(value, beside):
-    """`value` as a bool beside bools, if those say what they are: a list does not."""
+    """`value`, converted to bool if `beside` has the dtype bool. A list has no dtype."""
     return bool(value) if getattr(beside, "dtype", None) == "bool" else value
 
 

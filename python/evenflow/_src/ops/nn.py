@@ -41,7 +41,7 @@ offer_ops(
 
 @export("nn.gelu")
 def gelu(features, approximate=False, name=None):
-    """x times the normal distribution function of x; `approximate`: by tanh."""
+    """x times the cumulative normal distribution of x. With `approximate`, the formula with tanh is used."""
     try:
         x = convert(features)
     except REFUSED:
@@ -50,7 +50,7 @@ def gelu(features, approximate=False, name=None):
         raise ValueError(
             f"`features.dtype` must be a floating point tensor. Received: {x.dtype!r}."
         )
-    half = raw.Mul(x, 0.5)  # numbers are float32 first where they are so in TensorFlow
+    half = raw.Mul(x, 0.5)  # constants are rounded to float32 first, as in TensorFlow
     if approximate:
         cube = raw.Mul(raw.Pow(x, convert(3, x.dtype)), raw.Cast(0.044715, x.dtype))
         inner = raw.Mul(raw.AddV2(x, cube), 0.7978845608028654)
@@ -87,14 +87,14 @@ def leaky_relu(features, alpha=0.2, name=None):
 
 @export("nn.crelu")
 def crelu(features, axis=-1, name=None):
-    """relu of x and of -x, joined along `axis`."""
+    """Concatenates relu(x) and relu(-x) along `axis`."""
     x = convert(features)
     return raw.Relu(raw.ConcatV2([x, raw.Neg(x)], axis), name=name)
 
 
 @export("math.log_sigmoid")
 def log_sigmoid(x, name=None):
-    """log of the sigmoid, safe from overflow."""
+    """The logarithm of the sigmoid, computed without overflow."""
     try:
         return raw.Neg(raw.Softplus(raw.Neg(convert(x))), name=name)
     except REFUSED:
@@ -102,7 +102,7 @@ def log_sigmoid(x, name=None):
 
 
 def _along(op, logits, axis, name):
-    """Runs an op of the last dimension along another one."""
+    """Applies an op that works along the last dimension along another one."""
     if axis is None:
         axis = -1
     x = convert(logits)
@@ -110,7 +110,7 @@ def _along(op, logits, axis, name):
     if axis == -1 or rank is None or axis == rank - 1:
         return op(x, name=name)
     if isinstance(axis, float):
-        return op(raw.Transpose(x, [axis]), name=name)  # which says that axes are integers
+        return op(raw.Transpose(x, [axis]), name=name)  # raises the error: an axis must be an integer
     if not -rank <= axis < rank:
         raise errors.InvalidArgumentError(
             None, None, f"`axis` {axis} of softmax must be in the range [{-rank}, {rank})"
@@ -122,7 +122,7 @@ def _along(op, logits, axis, name):
 
 @export("nn.softmax", "math.softmax")
 def softmax(logits, axis=None, name=None):
-    """exp(x) over its sum along `axis` (default: the last)."""
+    """exp(x) divided by its sum along `axis` (default: the last)."""
     try:
         return _along(raw.Softmax, logits, axis, name)
     except REFUSED:
@@ -137,7 +137,7 @@ def log_softmax(logits, axis=None, name=None):
 
 @export("nn.isotonic_regression")
 def isotonic_regression(inputs, decreasing=True, axis=-1):
-    """The nearest sequence along `axis` that never rises (or never falls), and its flat stretches."""
+    """(the nearest monotonic sequence along `axis` in the sense of least squares, the numbers of its constant segments)."""
     x = convert(inputs)
     narrow = {"int8": dtypes.float32, "int16": dtypes.float32}
     kept = ("float16", "bfloat16", "float32")
@@ -169,7 +169,7 @@ def _precise(x):
 
 
 def _flat_rows(x):
-    """A tensor as a matrix of its last dimension."""
+    """A tensor reshaped to a matrix that keeps its last dimension."""
     dims = static_shape(x)
     if dims is not None and len(dims) == 2:
         return x
@@ -270,7 +270,7 @@ def sigmoid_cross_entropy_with_logits(labels=None, logits=None, name=None):
 
 @export("nn.weighted_cross_entropy_with_logits")
 def weighted_cross_entropy_with_logits(labels, logits, pos_weight, name=None):
-    """As sigmoid_cross_entropy_with_logits, the positive part weighted."""
+    """Like sigmoid_cross_entropy_with_logits, with the term of positive labels weighted by `pos_weight`."""
     if isinstance(pos_weight, (list, tuple)):
         raise TypeError(f"`pos_weight` must be a number or a tensor, not a {type(pos_weight).__name__}")
     x, z = convert(logits), convert(labels)
@@ -305,7 +305,7 @@ def _replicas():
 
 @export("nn.compute_average_loss")
 def compute_average_loss(per_example_loss, sample_weight=None, global_batch_size=None):
-    """The sum of (weighted) losses over the batch size of all replicas."""
+    """The sum of (weighted) losses divided by the global batch size."""
     loss = convert(per_example_loss)
     given = loss.dtype
     if rank_of(loss) == 0:
@@ -339,7 +339,7 @@ def compute_average_loss(per_example_loss, sample_weight=None, global_batch_size
 
 @export("nn.scale_regularization_loss")
 def scale_regularization_loss(regularization_loss):
-    """The sum of regularization losses over the number of replicas."""
+    """The sum of regularization losses divided by the number of replicas."""
     total = raw.Sum(raw.Reshape(convert(regularization_loss), [-1]), [0])
     return raw.RealDiv(total, convert(_replicas(), total.dtype))
 
@@ -349,7 +349,7 @@ def scale_regularization_loss(regularization_loss):
 
 @export("nn.bias_add")
 def bias_add(value, bias, data_format=None, name=None):
-    """`bias` added to each channel."""
+    """Adds `bias` to each channel."""
     if data_format is not None:
         if data_format.startswith("NC"):
             data_format = "NCHW"
@@ -384,7 +384,7 @@ def batch_normalization(x, mean, variance, offset, scale, variance_epsilon, name
 def batch_norm_with_global_normalization(
     input, mean, variance, beta, gamma, variance_epsilon, scale_after_normalization, name=None  # noqa: A002
 ):
-    """Batch normalization; scaled by `gamma` if asked for."""
+    """Batch normalization, scaled by `gamma` if `scale_after_normalization`."""
     scale = gamma if scale_after_normalization else None
     return batch_normalization(input, mean, variance, beta, scale, variance_epsilon, name)
 
@@ -402,7 +402,7 @@ def fused_batch_norm(
     name=None,
     exponential_avg_factor=1.0,
 ):
-    """Batch normalization of images in one op: result, mean and variance."""
+    """Batch normalization of images in one op. Returns (result, mean, variance)."""
     if (not is_training or exponential_avg_factor != 1.0) and (mean is None or variance is None):
         raise ValueError(
             "Both `mean` and `variance` must be a 1D tensor when `is_training` is False or "
@@ -484,7 +484,7 @@ def _drop(x, rate, noise_shape, uniform, name):
 
 @export("nn.dropout")
 def dropout(x, rate, noise_shape=None, seed=None, name=None):
-    """Each element set to 0 with probability `rate`, the others scaled up by 1 / (1 - rate)."""
+    """Sets each element to 0 with probability `rate`, and scales the others by 1 / (1 - rate)."""
     try:
         def uniform(shape, dtype):
             if shape is None:
@@ -499,7 +499,7 @@ def dropout(x, rate, noise_shape=None, seed=None, name=None):
 
 @export("nn.experimental.stateless_dropout")
 def stateless_dropout(x, rate, seed, rng_alg=None, noise_shape=None, name=None):
-    """As dropout, with random numbers that follow from `seed` alone."""
+    """Like dropout, with random numbers that are determined by `seed` alone."""
     try:
         def uniform(shape, dtype):
             if shape is None:
@@ -513,7 +513,7 @@ def stateless_dropout(x, rate, seed, rng_alg=None, noise_shape=None, name=None):
 
 @export("nn.experimental.general_dropout")
 def general_dropout(x, rate, uniform_sampler, noise_shape=None, name=None):
-    """As dropout, with random numbers from `uniform_sampler(shape=..., dtype=...)`."""
+    """Like dropout, with random numbers from `uniform_sampler(shape=..., dtype=...)`."""
 
     def uniform(shape, dtype):
         return None if shape is None else uniform_sampler(shape=shape, dtype=dtype)

@@ -1,4 +1,4 @@
-"""tf.experimental.numpy: numpy's names and numpy's rules for dtypes, over tensors."""
+"""tf.experimental.numpy: numpy's functions and numpy's dtype promotion, for tensors."""
 import builtins
 
 from .. import _core
@@ -29,7 +29,7 @@ for _name in ("pi", "e", "inf", "nan"):
 
 
 def wanted(dtype):
-    """The dtype that numpy means by `dtype`: `int` is int64, `float` float64, and text of any length string."""
+    """The DType for a numpy dtype: `int` means int64, `float` means float64, and text of any length means string."""
     if isinstance(dtype, dtypes.DType):
         return dtype
     dtype = np.dtype(dtype)
@@ -43,7 +43,8 @@ def finfo(dtype):
 
 
 def _dtype(x):
-    """What counts in promotion: a numpy dtype, or a Python number, which gives way; a list of such gives way too."""
+    """The operand of np.result_type for a value: a numpy dtype, or a Python number, whose dtype is weak; so is that of a list
+    of Python numbers."""
     if isinstance(x, Tensor) or hasattr(x, "handle"):
         return np.dtype(dtypes.as_dtype(x.dtype).as_numpy_dtype)
     if isinstance(x, (bool, int, float, complex)) and not isinstance(x, np.generic):
@@ -59,7 +60,7 @@ def _dtype(x):
 
 @_offer
 def result_type(*arrays_and_dtypes):
-    """The dtype that operands of these dtypes or values have together."""
+    """The dtype to which operands of these dtypes or values are promoted."""
     found = [np.dtype(x.as_numpy_dtype) if isinstance(x, dtypes.DType) else x if isinstance(x, (type, np.dtype))
              else _dtype(x) for x in arrays_and_dtypes]
     return dtypes.as_dtype(np.result_type(*found))
@@ -117,7 +118,7 @@ def array(val, dtype=None, copy=True, ndmin=0):
 
 @_offer
 def copy(a):
-    """The same values."""
+    """A copy of `a`."""
     return array(a, copy=True)
 
 
@@ -145,27 +146,27 @@ def ones(shape, dtype=float):
 
 @_offer
 def zeros_like(a, dtype=None):
-    """Zeros in the shape of `a`."""
+    """Zeros with the shape of `a`."""
     a = asarray(a)
     return _creation.zeros_like(a, dtype=None if dtype is None else wanted(dtype))
 
 
 @_offer
 def ones_like(a, dtype=None):
-    """Ones in the shape of `a`."""
+    """Ones with the shape of `a`."""
     a = asarray(a)
     return _creation.ones_like(a, dtype=None if dtype is None else wanted(dtype))
 
 
 @_offer
 def full(shape, fill_value, dtype=None):
-    """`fill_value` everywhere."""
+    """A tensor filled with `fill_value`."""
     return raw.BroadcastTo(asarray(fill_value, dtype), convert(shape, dtypes.int32))
 
 
 @_offer
 def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=float, axis=0):
-    """`num` numbers evenly between `start` and `stop`."""
+    """`num` evenly spaced numbers from `start` to `stop`."""
     first, last = _promoted(start, stop)
     first, last = _inexact(first), _inexact(last)
     gaps = num - 1 if endpoint else num
@@ -181,7 +182,7 @@ def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=float, axi
 
 @_offer
 def eye(N, M=None, k=0, dtype=float):  # noqa: N803 - numpy's names
-    """Ones on diagonal `k`."""
+    """A matrix with ones on diagonal `k` and zeros elsewhere."""
     return convert(np.eye(N, M, k, wanted(dtype).as_numpy_dtype))
 
 
@@ -238,8 +239,8 @@ negative = _unary("negative", raw.Neg, "-x.", floats=False)
 absolute = _unary("absolute", _math.abs, "|x|.", floats=False)
 offer(absolute, _SPACE + "abs")
 sign = _unary("sign", raw.Sign, "-1, 0 or 1.", floats=False)
-floor = _unary("floor", raw.Floor, "The largest integer that is not larger.")
-ceil = _unary("ceil", raw.Ceil, "The smallest integer that is not smaller.")
+floor = _unary("floor", raw.Floor, "The largest integer that is not larger than x.")
+ceil = _unary("ceil", raw.Ceil, "The smallest integer that is not smaller than x.")
 isnan = _unary("isnan", raw.IsNan, "Whether NaN.")
 isinf = _unary("isinf", raw.IsInf, "Whether infinite.")
 isfinite = _unary("isfinite", raw.IsFinite, "Whether finite.")
@@ -267,7 +268,7 @@ def allclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
 
 @_offer
 def where(condition, x=None, y=None):
-    """`x` where the condition is true, else `y`; alone: the coordinates of what is true."""
+    """`x` where the condition is true, else `y`. Without x and y, returns the coordinates of true elements."""
     condition = asarray(condition, np.bool_)
     if x is None and y is None:
         return nonzero(condition)
@@ -286,9 +287,9 @@ def nonzero(a):
 
 @_offer
 def select(condlist, choicelist, default=0):
-    """From the first list whose condition is true, else `default`."""
+    """The element of the first choice whose condition is true, else `default`."""
     if len(condlist) != len(choicelist):
-        raise ValueError(f"{len(condlist)} conditions for {len(choicelist)} choices; they must be as many")
+        raise ValueError(f"select: {len(condlist)} conditions and {len(choicelist)} choices; the numbers must be equal")
     if not condlist:
         raise ValueError("condlist must not be empty")
     *choices, out = _promoted(*choicelist, default)
@@ -301,7 +302,7 @@ def select(condlist, choicelist, default=0):
 
 
 def _sum_dtype(x):
-    """Small integers add up in int64, as numpy has it."""
+    """Converts small integers to int64 (or uint64) for a sum, as numpy does."""
     if x.dtype is dtypes.bool or x.dtype in (dtypes.int8, dtypes.int16, dtypes.int32):
         return raw.Cast(x, dtypes.int64)
     if x.dtype in (dtypes.uint8, dtypes.uint16, dtypes.uint32):
@@ -329,7 +330,7 @@ def prod(a, axis=None, dtype=None, keepdims=None):
 
 @_offer
 def mean(a, axis=None, dtype=None, out=None, keepdims=None):
-    """The mean; of integers in float64."""
+    """The mean; for integers in float64."""
     if out is not None:
         raise ValueError("the argument out is not supported: tensors cannot be written into")
     return _reduced(_reduce.reduce_mean, a, axis, dtype, keepdims, _inexact)
@@ -367,33 +368,33 @@ offer(amin, _SPACE + "min")
 
 @_offer
 def all(a, axis=None, keepdims=None):  # noqa: A001
-    """Whether all are true."""
+    """Whether all elements are true."""
     return _reduce.reduce_all(asarray(a, np.bool_), axis, bool(keepdims))
 
 
 @_offer
 def any(a, axis=None, keepdims=None):  # noqa: A001
-    """Whether one is true."""
+    """Whether any element is true."""
     return _reduce.reduce_any(asarray(a, np.bool_), axis, bool(keepdims))
 
 
 @_offer
 def argmax(a, axis=None):
-    """Where the largest element stands."""
+    """The index of the largest element."""
     a = asarray(a)
     return raw.ArgMax(raw.Reshape(a, [-1]), 0) if axis is None else raw.ArgMax(a, axis)
 
 
 @_offer
 def argmin(a, axis=None):
-    """Where the smallest element stands."""
+    """The index of the smallest element."""
     a = asarray(a)
     return raw.ArgMin(raw.Reshape(a, [-1]), 0) if axis is None else raw.ArgMin(a, axis)
 
 
 @_offer
 def cumsum(a, axis=None, dtype=None):
-    """Running sums."""
+    """The cumulative sum."""
     a = asarray(a, dtype)
     return raw.Cumsum(raw.Reshape(a, [-1]), 0) if axis is None else raw.Cumsum(a, axis)
 
@@ -415,19 +416,19 @@ def reshape(a, newshape, order="C"):
 
 @_offer
 def ravel(a):
-    """Flat."""
+    """The elements as a vector."""
     return raw.Reshape(asarray(a), [-1])
 
 
 @_offer
 def transpose(a, axes=None):
-    """The axes reversed, or as `axes` says."""
+    """Permutes the axes to the order `axes`; without it, reverses them."""
     return _array.transpose(asarray(a), axes)
 
 
 @_offer
 def moveaxis(a, source, destination):
-    """Axes moved to other places."""
+    """Moves axes to other positions."""
     a = asarray(a)
     rank = len(static_shape(a))
     source = [s % rank for s in np.ravel(source)]
@@ -440,7 +441,7 @@ def moveaxis(a, source, destination):
 
 @_offer
 def swapaxes(a, axis1, axis2):
-    """Two axes exchanged."""
+    """Swaps two axes."""
     a = asarray(a)
     perm = list(builtins.range(len(static_shape(a))))
     perm[axis1], perm[axis2] = perm[axis2], perm[axis1]
@@ -449,25 +450,25 @@ def swapaxes(a, axis1, axis2):
 
 @_offer
 def expand_dims(a, axis):
-    """One more axis."""
+    """Adds an axis of size 1."""
     return raw.ExpandDims(asarray(a), axis)
 
 
 @_offer
 def squeeze(a, axis=None):
-    """Without axes of size 1."""
+    """Removes axes of size 1."""
     return _array.squeeze(asarray(a), axis)
 
 
 @_offer
 def broadcast_to(array, shape):  # noqa: A002
-    """Stretched to a shape."""
+    """Broadcasts an array to a shape."""
     return raw.BroadcastTo(asarray(array), convert(shape, dtypes.int32))
 
 
 @_offer
 def stack(arrays, axis=0):
-    """Along a new axis."""
+    """Stacks arrays along a new axis."""
     if isinstance(arrays, Tensor):
         arrays = _array.unstack(arrays)
     return raw.Pack(_promoted(*arrays), axis=axis)
@@ -475,14 +476,14 @@ def stack(arrays, axis=0):
 
 @_offer
 def concatenate(arys, axis=0):
-    """One behind the other."""
+    """Concatenates arrays along an existing axis."""
     arys = _array.unstack(arys) if isinstance(arys, Tensor) else list(arys)
     return raw.ConcatV2(_promoted(*arys), axis)
 
 
 @_offer
 def tile(a, reps):
-    """Repeated along each axis."""
+    """Repeats an array along each axis."""
     a, reps = asarray(a), np.ravel(seen(reps)).tolist()
     rank = len(static_shape(a))
     for _ in builtins.range(len(reps) - rank):
@@ -492,7 +493,7 @@ def tile(a, reps):
 
 @_offer
 def take(a, indices, axis=None, out=None, mode="clip"):
-    """Elements by their numbers along `axis`."""
+    """Gathers elements by their indices along `axis`."""
     if out is not None or mode not in ("raise", "clip", "wrap"):
         raise ValueError("out is not supported, and mode must be 'raise', 'clip' or 'wrap'")
     a, indices = asarray(a), asarray(indices)
@@ -511,10 +512,10 @@ def take(a, indices, axis=None, out=None, mode="clip"):
 
 @_offer
 def matmul(x1, x2):
-    """The matrix product; vectors lose the axis they are given for it."""
+    """The matrix product. A vector is treated as a matrix, and the added axis is removed from the result."""
     x1, x2 = _promoted(x1, x2)
     if () in (static_shape(x1), static_shape(x2)):
-        raise ValueError("matmul: the operands are scalars or one of them is; multiply does that")
+        raise ValueError("matmul: an operand is a scalar; use multiply instead")
     left, right = len(static_shape(x1)) == 1, len(static_shape(x2)) == 1
     if left and right:
         return raw.Sum(raw.Mul(x1, x2), [0])
@@ -533,11 +534,11 @@ def randn(*args):
 
 @export(_SPACE + "random.rand")
 def rand(*size):
-    """Evenly distributed float64 numbers of the given sizes."""
+    """Uniformly distributed float64 numbers of the given sizes."""
     return _random.uniform(list(size), dtype=dtypes.float64)
 
 
 @export(_SPACE + "random.seed")
 def seed(s):
-    """Sets the program's seed."""
+    """Sets the global seed."""
     _random.set_seed(int(known(s)))

@@ -1,4 +1,4 @@
-"""tf.experimental.numpy: arrays made, taken apart, joined and put in order."""
+"""tf.experimental.numpy: creating, splitting, joining and sorting arrays."""
 import builtins
 
 from . import array as _array, creation as _creation, matmul as _matmul, sort as _sorting
@@ -28,19 +28,19 @@ def _axis(axis, rank):
 
 @_offer
 def empty(shape, dtype=float):
-    """An array whose values do not count; they are zeros."""
+    """An uninitialized array; here its values are zeros."""
     return tnp.zeros(shape, dtype)
 
 
 @_offer
 def empty_like(a, dtype=None):
-    """An array in the shape of `a` whose values do not count; they are zeros."""
+    """An uninitialized array with the shape of `a`; here its values are zeros."""
     return tnp.zeros_like(a, dtype)
 
 
 @_offer
 def full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None):
-    """`fill_value` in the shape of `a`."""
+    """An array with the shape of `a`, filled with `fill_value`."""
     if order != "K" or not subok:
         raise ValueError("full_like: only order='K' and subok=True are supported")
     a = asarray(a)
@@ -50,19 +50,19 @@ def full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None):
 
 @_offer
 def identity(n, dtype=float):
-    """Ones on the diagonal of a square matrix."""
+    """The identity matrix."""
     return tnp.eye(n, dtype=dtype)
 
 
 @_offer
 def tri(N, M=None, k=0, dtype=None):  # noqa: N803 - numpy's names
-    """Ones at and below diagonal `k`."""
+    """A matrix with ones at and below diagonal `k` and zeros elsewhere."""
     return convert(np.tri(N, M, k, wanted(dtype if dtype is not None else float).as_numpy_dtype))
 
 
 @_offer
 def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0):
-    """Numbers whose logarithms lie evenly."""
+    """Numbers whose logarithms are evenly spaced."""
     made = tnp.linspace(start, stop, num, endpoint, dtype=None, axis=axis)
     made = raw.Pow(_as(asarray(base), made.dtype), made)
     return made if dtype is None else _as(made, dtype)
@@ -70,7 +70,7 @@ def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0):
 
 @_offer
 def geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0):
-    """Numbers with one ratio between neighbours."""
+    """Numbers with a constant ratio between neighbours (a geometric progression)."""
     first, last = (tnp._inexact(v) for v in _promoted(start, stop))
     want = first.dtype if dtype is None else wanted(dtype)
     sign = raw.Sign(first) if not first.dtype.is_complex else convert(1, first.dtype)
@@ -94,7 +94,7 @@ def vander(x, N=None, increasing=False):  # noqa: N803 - numpy's names
 
 @_offer
 def diag(v, k=0):
-    """The matrix with diagonal `k` a vector, or the diagonal of a matrix."""
+    """For a vector, the matrix with it on diagonal `k`; for a matrix, its diagonal `k`."""
     v = asarray(v)
     if _rank(v) == 1:
         return _matmul.diag(v, k=k)
@@ -105,7 +105,7 @@ def diag(v, k=0):
 
 @_offer
 def diagflat(v, k=0):
-    """The matrix with diagonal `k` all elements of `v`."""
+    """The matrix with all elements of `v` on diagonal `k`."""
     return diag(raw.Reshape(asarray(v), [-1]), k)
 
 
@@ -146,13 +146,13 @@ def diag_indices(n, ndim=2):
 
 @_offer
 def tril(m, k=0):
-    """What lies at and below diagonal `k`, zeros elsewhere."""
+    """The lower triangle: the elements at and below diagonal `k`, zeros elsewhere."""
     return _part(m, k, lambda rows, columns: np.tri(rows, columns, k, bool))
 
 
 @_offer
 def triu(m, k=0):
-    """What lies at and above diagonal `k`, zeros elsewhere."""
+    """The upper triangle: the elements at and above diagonal `k`, zeros elsewhere."""
     return _part(m, k, lambda rows, columns: ~np.tri(rows, columns, k - 1, bool))
 
 
@@ -178,7 +178,7 @@ def meshgrid(*xi, **kwargs):
 
 @_offer
 def ix_(*args):
-    """Vectors turned along one axis each, so that they index a product of them."""
+    """Reshapes vectors so that each lies along its own axis; together they index the Cartesian product."""
     made = []
     for k, a in enumerate(args):
         a = asarray(a)
@@ -190,7 +190,7 @@ def ix_(*args):
     return made
 
 
-# ---- asking -----------------------------------------------------------------------------------------------------
+# ---- shapes and dtypes -----------------------------------------------------------------------------------------------------
 
 
 @_offer
@@ -250,31 +250,31 @@ def isrealobj(x):
 
 @_offer
 def issubdtype(arg1, arg2):
-    """Whether a dtype is another or below it."""
+    """Whether a dtype is a subtype of another."""
     return np.issubdtype(*(a.as_numpy_dtype if isinstance(a, dtypes.DType) else a for a in (arg1, arg2)))
 
 
 @_offer
 def promote_types(type1, type2):
-    """The dtype that two dtypes have together."""
+    """The dtype to which two dtypes are promoted."""
     return np.promote_types(*(wanted(t).as_numpy_dtype for t in (type1, type2)))
 
 
 @_offer
 def array_equal(a1, a2):
-    """Whether two arrays have one shape and the same elements."""
+    """Whether two arrays have the same shape and equal elements."""
     a1, a2 = _promoted(a1, a2)
     if static_shape(a1) != static_shape(a2):
         return convert(False)
     return tnp._reduce.reduce_all(raw.Equal(a1, a2))
 
 
-# ---- joining, cutting -------------------------------------------------------------------------------------------
+# ---- joining and splitting -------------------------------------------------------------------------------------------
 
 
 @_offer
 def append(arr, values, axis=None):
-    """`values` behind `arr`."""
+    """Appends `values` to `arr`."""
     if axis is None:
         return raw.ConcatV2(_promoted(tnp.ravel(arr), tnp.ravel(values)), 0)
     return raw.ConcatV2(_promoted(arr, values), axis)
@@ -293,7 +293,7 @@ def atleast_1d(*arys):
 
 @_offer
 def atleast_2d(*arys):
-    """Arrays of at least two dimensions, new ones in front."""
+    """Arrays of at least two dimensions; new axes are added at the front."""
     return _at_least(arys, _two)
 
 
@@ -318,7 +318,7 @@ def _joined(tup, grow, axis):
 
 @_offer
 def hstack(tup):
-    """Along the second axis; vectors along their only one."""
+    """Joins arrays along the second axis, vectors along their only axis."""
     parts = _array.unstack(tup) if isinstance(tup, Tensor) else list(tup)
     parts = [p if _rank(p) else raw.Reshape(p, [1]) for p in map(asarray, parts)]
     return raw.ConcatV2(_promoted(*parts), 0 if _rank(parts[0]) == 1 else 1)
@@ -326,19 +326,19 @@ def hstack(tup):
 
 @_offer
 def vstack(tup):
-    """As rows, one below the other."""
+    """Joins arrays along the first axis; vectors become rows."""
     return _joined(tup, _two, 0)
 
 
 @_offer
 def dstack(tup):
-    """Along the third axis."""
+    """Joins arrays along the third axis."""
     return _joined(tup, _three, 2)
 
 
 @_offer
 def split(ary, indices_or_sections, axis=0):
-    """Cut into equal pieces, or at places."""
+    """Splits an array into equal pieces, or at the given indices."""
     a = asarray(ary)
     if isinstance(indices_or_sections, (int, np.integer)):
         return list(_array.split(a, int(indices_or_sections), axis))
@@ -363,14 +363,14 @@ def _splitter(name, axis, doc):
     return _offer(cut)
 
 
-vsplit = _splitter("vsplit", 0, "Cut along the first axis.")
-hsplit = _splitter("hsplit", 1, "Cut along the second axis; a vector along its only one.")
-dsplit = _splitter("dsplit", 2, "Cut along the third axis.")
+vsplit = _splitter("vsplit", 0, "Splits an array along the first axis.")
+hsplit = _splitter("hsplit", 1, "Splits an array along the second axis, a vector along its only axis.")
+dsplit = _splitter("dsplit", 2, "Splits an array along the third axis.")
 
 
 @_offer
 def broadcast_arrays(*args, **kwargs):
-    """Arrays stretched to one shape."""
+    """Broadcasts arrays to a common shape."""
     if kwargs.pop("subok", False):
         raise ValueError("subok=True is not supported.")
     if kwargs:
@@ -384,7 +384,7 @@ def broadcast_arrays(*args, **kwargs):
 
 @_offer
 def compress(condition, a, axis=None):
-    """The slices of `a` along `axis` where the condition is true; what lies behind the condition is left out."""
+    """The slices of `a` along `axis` for which the condition is true. Slices beyond the end of the condition are dropped."""
     keep = raw.Where(asarray(condition, np.bool_))[:, 0]
     a = asarray(a)
     return raw.GatherV2(tnp.ravel(a), keep, 0) if axis is None else raw.GatherV2(a, keep, axis)
@@ -392,19 +392,19 @@ def compress(condition, a, axis=None):
 
 @_offer
 def flatten(a, order="C"):
-    """Flat."""
+    """The elements as a vector, in the order `order`."""
     return tnp.reshape(a, [-1], order)
 
 
 @_offer
 def repeat(a, repeats, axis=None):
-    """Each element as often as `repeats` says."""
+    """Repeats each element `repeats` times."""
     return _array.repeat(asarray(a), repeats, axis)
 
 
 @_offer
 def pad(array, pad_width, mode, **kwargs):  # noqa: A002
-    """Filled up on all sides with a constant, or with its own mirror image."""
+    """Pads an array with a constant, or with its own elements mirrored."""
     if mode not in ("constant", "reflect", "symmetric"):
         raise ValueError(f"Unsupported padding mode: {mode}; it must be 'constant', 'reflect' or 'symmetric'")
     a = asarray(array)
@@ -417,7 +417,7 @@ def pad(array, pad_width, mode, **kwargs):  # noqa: A002
 
 @_offer
 def flip(m, axis=None):
-    """Back to front along `axis`, or along all."""
+    """Reverses an array along `axis`, or along all axes."""
     m = asarray(m)
     axes = list(builtins.range(_rank(m))) if axis is None else [int(v) for v in np.ravel(axis)]
     return raw.ReverseV2(m, [_axis(v, _rank(m)) for v in axes]) if axes else m
@@ -425,21 +425,21 @@ def flip(m, axis=None):
 
 @_offer
 def fliplr(m):
-    """Left to right; what has no second axis stays as it is."""
+    """Reverses an array along the second axis. A vector or scalar is returned unchanged."""
     m = asarray(m)
     return flip(m, 1) if _rank(m) > 1 else m
 
 
 @_offer
 def flipud(m):
-    """Upside down; a scalar stays as it is."""
+    """Reverses an array along the first axis. A scalar is returned unchanged."""
     m = asarray(m)
     return flip(m, 0) if _rank(m) > 0 else m
 
 
 @_offer
 def roll(a, shift, axis=None):
-    """Shifted around."""
+    """Shifts elements cyclically along an axis."""
     a = asarray(a)
     if axis is None:
         return raw.Reshape(raw.Roll(tnp.ravel(a), convert(shift, dtypes.int64), convert(0)), raw.Shape(a))
@@ -449,7 +449,7 @@ def roll(a, shift, axis=None):
 
 @_offer
 def rot90(m, k=1, axes=(0, 1)):
-    """Turned by `k` quarters in the plane of two axes."""
+    """Rotates an array by `k` times 90 degrees in the plane of two axes."""
     m = asarray(m)
     first, second = (_axis(v, _rank(m)) for v in axes)
     k %= 4
@@ -479,7 +479,7 @@ def sort(a, axis=-1, kind="quicksort", order=None):
 
 @_offer
 def argsort(a, axis=-1, kind="quicksort", order=None):
-    """The places of the elements along `axis` in ascending order."""
+    """The indices that sort the elements along `axis` in ascending order."""
     _plain_sort(kind, order)
     a = asarray(a)
     a = tnp.ravel(a) if axis is None else a
@@ -489,13 +489,13 @@ def argsort(a, axis=-1, kind="quicksort", order=None):
 
 @_offer
 def take_along_axis(arr, indices, axis):
-    """For each place of `indices` the element of `arr` that it numbers along `axis`."""
+    """For each element of `indices`, the element of `arr` with that index along `axis`."""
     a, at = asarray(arr), asarray(indices)
     if axis is None:
         return take_along_axis(tnp.ravel(a), indices, 0)
     rank = _rank(a)
     if _rank(at) != rank:
-        raise ValueError(f"take_along_axis: the indices have {_rank(at)} dimensions, the array {rank}; they must have as many")
+        raise ValueError(f"take_along_axis: the indices have {_rank(at)} dimensions, the array {rank}; they must be equal")
     axis = _axis(axis, rank)
     sizes = raw.BroadcastArgs(_without(raw.Shape(a), axis), _without(raw.Shape(at), axis))
     a = raw.BroadcastTo(a, _with(sizes, axis, raw.Shape(a)[axis]))

@@ -1,7 +1,7 @@
-"""tf.experimental.numpy.experimental_enable_numpy_behavior: operators, indices and methods of tensors as numpy has them.
+"""tf.experimental.numpy.experimental_enable_numpy_behavior: operators, indexing and methods of tensors as in numpy.
 
-Nothing here is in the way of a program that does not ask for it: the operators of tensors are replaced when the function is
-called. Even then an operator first does what it always does; only where it refuses its operands are they promoted.
+Other programs pay nothing for it: the operators of tensors are replaced only when the function is called. Even then an
+operator is first tried as usual; only if it rejects its operands are they promoted.
 """
 import builtins
 
@@ -44,7 +44,8 @@ def experimental_enable_numpy_behavior(prefer_float32=False, dtype_conversion_mo
 
 
 def _promoting(original, of_tensors):
-    """An operator that promotes its operands where it refuses them, and arrays, which it would convert to its own dtype."""
+    """An operator that promotes its operands if the original one rejects them, or if one is an array, which the original
+    would convert to the dtype of the tensor."""
 
     def operator(self, other):
         made = NotImplemented
@@ -68,7 +69,7 @@ def _promoting(original, of_tensors):
 
 
 def _is_advanced(item):
-    """Whether an index picks several places of an axis by number."""
+    """Whether an index is a list or array of integers (advanced indexing)."""
     if isinstance(item, list):
         return True
     if isinstance(item, np.ndarray):
@@ -89,14 +90,14 @@ def _indexing(original):
 
 
 def _picked(original, tensor, items):
-    """Plain indices first, then the places of neighbouring axes, as many as there are."""
+    """Applies the plain indices first, then the advanced indices, which must belong to neighbouring axes."""
     if Ellipsis in [i for i in items if i is Ellipsis]:
         at = next(k for k, i in enumerate(items) if i is Ellipsis)
         used = builtins.sum(i is not None for i in items) - 1
         items[at : at + 1] = [slice(None)] * (rank_of(tensor) - used)
     places = [k for k, i in enumerate(items) if _is_advanced(i)]
     if places != list(range(places[0], places[-1] + 1)):
-        raise NotImplementedError("indices by number of axes that are no neighbours")
+        raise NotImplementedError("advanced indices of axes that are not neighbours are not supported")
     plain = original(tensor, tuple(slice(None) if k in places else i for k, i in enumerate(items)))
     axis = builtins.sum(not isinstance(i, (int, np.integer)) for i in items[: places[0]])
     size = raw.Shape(plain)
@@ -131,7 +132,7 @@ def _tnp(name):
 def _reshape(self, *newshape, **kwargs):
     order = kwargs.pop("order", "C")
     if order != "C" or kwargs:
-        raise ValueError("reshape of a tensor knows order='C' only")
+        raise ValueError("reshape of a tensor supports only order='C'")
     return reshape(self, newshape[0] if len(newshape) == 1 else newshape)
 
 

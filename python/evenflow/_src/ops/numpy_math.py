@@ -1,4 +1,4 @@
-"""tf.experimental.numpy: functions of numbers, products, and what is left out of sums for being NaN."""
+"""tf.experimental.numpy: elementwise functions, products, and reductions that ignore NaN."""
 import builtins
 import math
 
@@ -11,7 +11,7 @@ from . import reduce as _reduce
 from .common import convert, dtypes, np, raw, static_shape
 from .numpy import _as, _binary, _inexact, _offer, _promoted, _reduced, _sum_dtype, _unary, asarray
 
-# ---- one number -------------------------------------------------------------------------------------------------
+# ---- functions of one argument ----------------------------------------------------------------------------------
 
 for _name, _op in (("arccos", "Acos"), ("arccosh", "Acosh"), ("arcsin", "Asin"), ("arcsinh", "Asinh"),
                    ("arctan", "Atan"), ("arctanh", "Atanh")):
@@ -61,7 +61,7 @@ imag = _parted("imag", _math.imag, "The imaginary part.")
 
 @_offer
 def logical_not(x):
-    """Whether not true."""
+    """Whether each element is false."""
     return raw.LogicalNot(_truth(x))
 
 
@@ -86,7 +86,7 @@ def isreal(x):
 
 @_offer
 def signbit(x):
-    """Whether below 0."""
+    """Whether each element is negative."""
     x = asarray(x)
     return raw.Cast(raw.ZerosLike(x), dtypes.bool) if x.dtype is dtypes.bool else raw.Less(x, convert(0, x.dtype))
 
@@ -125,19 +125,19 @@ def _rounded(a, decimals):
 
 @_offer
 def around(a, decimals=0):
-    """Rounded to some decimals."""
+    """Rounds to a number of decimals."""
     return _rounded(a, decimals)
 
 
 @_offer
 def round(a, decimals=0):  # noqa: A001
-    """Rounded to some decimals."""
+    """Rounds to a number of decimals."""
     return _rounded(a, decimals)
 
 
 @_offer
 def clip(a, a_min, a_max):
-    """Kept between two limits; None is none."""
+    """Clips elements to the interval [a_min, a_max]. One of the limits may be None."""
     if a_min is None and a_max is None:
         raise ValueError("Not more than one of `a_min` and `a_max` may be `None`.")
     if a_min is None:
@@ -148,7 +148,7 @@ def clip(a, a_min, a_max):
     return raw.Minimum(raw.Maximum(a, low), high)
 
 
-# ---- two numbers ------------------------------------------------------------------------------------------------
+# ---- functions of two arguments ---------------------------------------------------------------------------------
 
 arctan2 = _binary("arctan2", raw.Atan2, "The angle of the point (x2, x1).", floats=True)
 nextafter = _binary("nextafter", raw.NextAfter, "The next number from x1 towards x2.", floats=True)
@@ -182,9 +182,9 @@ def _unlike(x, y):
     return raw.NotEqual(x, y)
 
 
-bitwise_and = _bitwise("bitwise_and", raw.BitwiseAnd, raw.LogicalAnd, "The bits both have.")
-bitwise_or = _bitwise("bitwise_or", raw.BitwiseOr, raw.LogicalOr, "The bits one of both has.")
-bitwise_xor = _bitwise("bitwise_xor", raw.BitwiseXor, _unlike, "The bits only one has.")
+bitwise_and = _bitwise("bitwise_and", raw.BitwiseAnd, raw.LogicalAnd, "Bitwise and.")
+bitwise_or = _bitwise("bitwise_or", raw.BitwiseOr, raw.LogicalOr, "Bitwise or.")
+bitwise_xor = _bitwise("bitwise_xor", raw.BitwiseXor, _unlike, "Bitwise exclusive or.")
 
 
 def _logical(name, op, doc):
@@ -197,8 +197,8 @@ def _logical(name, op, doc):
 
 
 logical_and = _logical("logical_and", raw.LogicalAnd, "Whether both are true.")
-logical_or = _logical("logical_or", raw.LogicalOr, "Whether one of both is true.")
-logical_xor = _logical("logical_xor", _unlike, "Whether just one is true.")
+logical_or = _logical("logical_or", raw.LogicalOr, "Whether at least one is true.")
+logical_xor = _logical("logical_xor", _unlike, "Whether exactly one is true.")
 
 
 @_offer
@@ -248,12 +248,12 @@ def _whole(x1, x2, word):
     return x, y
 
 
-# ---- many numbers -----------------------------------------------------------------------------------------------
+# ---- reductions and sequences -----------------------------------------------------------------------------------
 
 
 @_offer
 def polyval(p, x):
-    """A polynomial, its highest coefficient first."""
+    """The value of a polynomial at x; the highest coefficient is first."""
     p, x = _promoted(p, x)
     p = p if static_shape(p) else raw.Reshape(p, [1])
     parts = raw.Unpack(p, static_shape(p)[0]) if static_shape(p)[0] else []
@@ -262,7 +262,7 @@ def polyval(p, x):
 
 @_offer
 def cumprod(a, axis=None, dtype=None):
-    """Running products."""
+    """The cumulative product."""
     a = asarray(a, dtype)
     a = a if dtype is not None else _sum_dtype(a)
     return raw.Cumprod(raw.Reshape(a, [-1]), 0) if axis is None else raw.Cumprod(a, axis)
@@ -270,13 +270,13 @@ def cumprod(a, axis=None, dtype=None):
 
 @_offer
 def count_nonzero(a, axis=None):
-    """How many are not 0."""
+    """The number of nonzero elements."""
     return _reduce.count_nonzero(asarray(a), axis)
 
 
 @_offer
 def ptp(a, axis=None, keepdims=None):
-    """The largest less the smallest."""
+    """The difference between the largest and the smallest element."""
     return raw.Sub(tnp.amax(a, axis, keepdims=keepdims), tnp.amin(a, axis, keepdims=keepdims))
 
 
@@ -289,19 +289,19 @@ def _without_nan(a, instead):
 
 @_offer
 def nansum(a, axis=None, dtype=None, keepdims=False):
-    """The sum of what is not NaN."""
+    """The sum of the elements that are not NaN."""
     return tnp.sum(_without_nan(a, 0), axis, dtype, keepdims)
 
 
 @_offer
 def nanprod(a, axis=None, dtype=None, keepdims=False):
-    """The product of what is not NaN."""
+    """The product of the elements that are not NaN."""
     return tnp.prod(_without_nan(a, 1), axis, dtype, keepdims)
 
 
 @_offer
 def nanmean(a, axis=None, dtype=None, keepdims=None):
-    """The mean of what is not NaN."""
+    """The mean of the elements that are not NaN."""
     a = asarray(a, dtype)
     if not (a.dtype.is_floating or a.dtype.is_complex):
         return tnp.mean(a, axis, dtype, keepdims=keepdims)
@@ -311,7 +311,7 @@ def nanmean(a, axis=None, dtype=None, keepdims=None):
 
 @_offer
 def average(a, axis=None, weights=None, returned=False):
-    """The mean, each element counted by its weight."""
+    """The weighted mean."""
     if axis is not None and not isinstance(axis, int):
         raise ValueError("`axis` must be an integer. Tuples are not supported.")
     if weights is None:
@@ -357,7 +357,7 @@ def diff(a, n=1, axis=-1):
 
 @_offer
 def dot(a, b):
-    """The product of vectors and matrices; of a scalar, that of all elements."""
+    """The dot product of vectors and matrices; with a scalar, the elementwise product."""
     a, b = _promoted(a, b)
     if () in (static_shape(a), static_shape(b)):
         return raw.Mul(a, b)
@@ -368,7 +368,7 @@ def dot(a, b):
 
 @_offer
 def inner(a, b):
-    """The sums of products along both last axes."""
+    """The sums of products along the last axes of both."""
     a, b = _promoted(a, b)
     if () in (static_shape(a), static_shape(b)):
         return raw.Mul(a, b)
@@ -377,14 +377,14 @@ def inner(a, b):
 
 @_offer
 def vdot(a, b):
-    """The sum of products of all elements, the first ones conjugated."""
+    """The sum of the products of all elements; those of `a` are conjugated."""
     a, b = map(tnp.ravel, _promoted(a, b))
     return _matmul.tensordot(raw.Conj(a) if a.dtype.is_complex else a, b, 1)
 
 
 @_offer
 def outer(a, b):
-    """All products of an element of `a` and one of `b`."""
+    """The outer product: all products of an element of `a` and one of `b`."""
     a, b = map(tnp.ravel, _promoted(a, b))
     return tnp.multiply(raw.ExpandDims(a, -1), b)
 
@@ -429,7 +429,7 @@ def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
 
 @_offer
 def einsum(subscripts, *operands, **kwargs):
-    """Einstein's sums."""
+    """Sums of products in Einstein notation."""
     casting = kwargs.pop("casting", "safe")
     kwargs.pop("optimize", None)
     if kwargs:

@@ -1,4 +1,4 @@
-"""tf.io.parse_example and its kin: features of serialized examples as tensors."""
+"""tf.io.parse_example and related functions, which parse the features of serialized Examples into tensors."""
 from .. import errors
 from ..namespace import export
 from ..ragged import RaggedTensor
@@ -11,7 +11,7 @@ _TYPES = (dtypes.float32, dtypes.int64, dtypes.string)
 
 
 class _Wanted:
-    """Features sorted by how the op parses them, each key once and in order."""
+    """The requested features, grouped by how the op parses them (sparse, dense, ragged); each key once, sorted."""
 
     def __init__(self, features, what, in_lists=False):
         self.sparse, self.dense, self.ragged = {}, {}, {}
@@ -19,7 +19,7 @@ class _Wanted:
         for key in sorted(features or {}):
             feature = features[key]
             if not isinstance(feature, (VarLenFeature, FixedLenFeature, FixedLenSequenceFeature, SparseFeature, RaggedFeature)):
-                raise ValueError(f"Unsupported {type(feature).__name__} {feature}: {what} {key!r} is no feature of tf.io")
+                raise ValueError(f"Unsupported {type(feature).__name__} {feature}: {what} {key!r} needs a feature of tf.io")
             self._add(key, feature)
 
     def _add(self, key, f):
@@ -54,7 +54,7 @@ def _index_keys(f):
     if not keys or not f.value_key:
         raise ValueError("Missing index_key or value_key for SparseFeature")
     if len(keys) != len(sizes):
-        raise ValueError(f"SparseFeature has {len(keys)} index keys but {len(sizes)} sizes; they must be as many")
+        raise ValueError(f"SparseFeature has {len(keys)} index keys but {len(sizes)} sizes; the numbers must be equal")
     return keys
 
 
@@ -94,12 +94,13 @@ def _sparse_parts(outputs, keys):
 
 
 def _turn(feature):
-    """Where a feature stands in the result: those with indices first, those made of several keys last."""
+    """The order of a feature in the result: VarLenFeature first, features that combine several keys last."""
     return 0 if isinstance(feature, VarLenFeature) else 2 if isinstance(feature, (SparseFeature, RaggedFeature)) else 1
 
 
 def _finish(features, sparse, dense, ragged):
-    """What the user asked for, made of what the op gave. ragged: key -> (values, outer splits or None[, inner splits])."""
+    """Builds the requested features from the outputs of the op. `ragged` is {key: (values, outer splits or None[, inner
+    splits])}."""
     made = {}
     for key in sorted(features or {}, key=lambda key: (_turn(features[key]), key)):
         f = features[key]
@@ -118,7 +119,7 @@ def _from_indices(f, sparse):
     value = sparse[f.value_key]
     columns = [raw.ExpandDims(sparse[k].values, 1) for k in _index_keys(f)]
     outer = rank_of(value.indices) and value.indices.shape[1]
-    outer = (outer or 1) - 1  # the axes of the examples
+    outer = (outer or 1) - 1  # the number of batch axes
     rows = raw.Slice(value.indices, [0, 0], [-1, outer])
     indices = raw.ConcatV2([rows, *columns], 1) if len(columns) + 1 > 1 else columns[0]
     sizes = f.size if isinstance(f.size, (list, tuple)) else [f.size]
@@ -140,7 +141,7 @@ _FROM = {
 
 def _from_rows(f, value_key, ragged):
     values, outer, *inner = ragged[value_key]
-    if inner:  # of a feature list: rows within examples already
+    if inner:  # in a feature list, an example already has rows
         if f.partitions:
             raise ValueError("Unsupported: partitions of a RaggedFeature in a feature list")
         rows = RaggedTensor.from_row_splits(values, inner[0], validate=False)
@@ -163,7 +164,7 @@ def _from_rows(f, value_key, ragged):
 
 
 def _lengths(part, partition, value_splits, dtype):
-    """The lengths of all rows of a batch, and the splits of the rows by example."""
+    """(lengths of all rows of a batch, row splits by example)."""
     given, splits = raw.Cast(partition[0], dtype), raw.Cast(partition[1], dtype)
     one, zero = convert(1, dtype), convert(0, dtype)
     if isinstance(part, RaggedFeature.RowLengths):
@@ -187,7 +188,7 @@ def _lengths(part, partition, value_splits, dtype):
     lengths = raw.Sub(given, raw.SelectV2(first, raw.ZerosLike(given), before))
     if isinstance(part, RaggedFeature.RowLimits):
         return lengths, splits
-    kept = raw.Reshape(raw.Where(raw.LogicalNot(first)), [-1])  # row splits: one more than there are rows
+    kept = raw.Reshape(raw.Where(raw.LogicalNot(first)), [-1])  # row splits have one element more than there are rows
     counts = raw.Maximum(raw.Sub(examples.row_lengths(), one), zero)
     return raw.GatherV2(lengths, kept, 0), raw.ConcatV2([raw.Reshape(zero, [1]), raw.Cumsum(counts, 0)], 0)
 
@@ -197,7 +198,7 @@ def _lengths(part, partition, value_splits, dtype):
 
 @export("io.parse_example")
 def parse_example(serialized, features, example_names=None, name=None):
-    """The features of one serialized Example or a vector of them, as a dict of tensors."""
+    """Parses one serialized Example, or a vector of them, into a dict of tensors."""
     if not features:
         raise ValueError("Argument `features` cannot be None or empty; it maps keys to features such as tf.io.FixedLenFeature")
     want = _Wanted(features, "feature")
@@ -216,7 +217,7 @@ def parse_example(serialized, features, example_names=None, name=None):
 
 @export("io.parse_single_example")
 def parse_single_example(serialized, features, example_names=None, name=None):
-    """The features of one serialized Example, as a dict of tensors."""
+    """Parses one serialized Example into a dict of tensors."""
     if not features:
         raise ValueError("Invalid argument: Argument `features` cannot be None or empty.")
     serialized = convert(serialized, dtypes.string)
@@ -241,7 +242,8 @@ def v1_parse_single_example(serialized, features, name=None, example_names=None)
 
 @export("io.parse_sequence_example", "compat.v1.io.parse_sequence_example")
 def parse_sequence_example(serialized, context_features=None, sequence_features=None, example_names=None, name=None):
-    """Context, feature lists, and lengths of the dense lists, of one serialized SequenceExample or a vector of them."""
+    """Parses one serialized SequenceExample, or a vector of them. Returns (context, feature lists, lengths of the dense
+    lists)."""
     if not (context_features or sequence_features):
         raise ValueError("Both `context_features` and `sequence_features` are missing: nothing would be parsed")
     context = _Wanted(context_features, "context feature")
@@ -273,7 +275,7 @@ def parse_sequence_example(serialized, context_features=None, sequence_features=
 
 @export("io.parse_single_sequence_example", "compat.v1.parse_single_sequence_example")
 def parse_single_sequence_example(serialized, context_features=None, sequence_features=None, example_name=None, name=None):
-    """Context and feature lists of one serialized SequenceExample."""
+    """Parses one serialized SequenceExample. Returns (context, feature lists)."""
     serialized = convert(serialized, dtypes.string)
     if rank_of(serialized) not in (0, None):
         raise ValueError(f"Input serialized must be a scalar; its shape is {serialized.shape}")

@@ -1,4 +1,4 @@
-"""Pooling: the largest or the mean of each window."""
+"""Pooling: the maximum or the mean of each window."""
 from ..namespace import export
 from ..shapes import TensorShape
 from .common import convert, dtypes, seen, np, raw, rank_of, static_shape
@@ -7,7 +7,7 @@ from .window import FIRST, LAST, attributes, by_batches, height_axis, sizes_of
 
 def _pool(n, op, input, ksize, strides, padding, data_format, name):  # noqa: A002
     """Pooling over n dimensions."""
-    words = op is raw.AvgPool  # takes no pairs
+    words = op is raw.AvgPool  # AvgPool has no explicit paddings
     more = attributes(n, "VALID" if words else padding, data_format, ksize=ksize, strides=strides)
     if words:
         del more["explicit_paddings"]
@@ -20,19 +20,19 @@ def _pool(n, op, input, ksize, strides, padding, data_format, name):  # noqa: A0
 
 @export("nn.max_pool1d")
 def max_pool1d(input, ksize, strides, padding, data_format="NWC", name=None):  # noqa: A002
-    """The largest of each window of a sequence."""
+    """The maximum of each window of a sequence."""
     return _pool(1, raw.MaxPool, input, ksize, strides, padding, data_format, name)
 
 
 @export("nn.max_pool2d")
 def max_pool2d(input, ksize, strides, padding, data_format="NHWC", name=None):  # noqa: A002
-    """The largest of each window of an image."""
+    """The maximum of each window of an image."""
     return _pool(2, raw.MaxPool, input, ksize, strides, padding, data_format, name)
 
 
 @export("nn.max_pool3d")
 def max_pool3d(input, ksize, strides, padding, data_format="NDHWC", name=None):  # noqa: A002
-    """The largest of each window of a volume."""
+    """The maximum of each window of a volume."""
     return _pool(3, raw.MaxPool3D, input, ksize, strides, padding, data_format, name)
 
 
@@ -64,7 +64,7 @@ def _spatial(input, data_format):  # noqa: A002
 
 @export("nn.max_pool")
 def max_pool(input, ksize, strides, padding, data_format=None, name=None):  # noqa: A002
-    """The largest of each window, over 1, 2 or 3 dimensions."""
+    """The maximum of each window, over 1, 2 or 3 dimensions."""
     x = convert(input)
     n = _spatial(x, data_format)
     op = {1: max_pool1d, 2: max_pool2d, 3: max_pool3d}[n]
@@ -91,7 +91,7 @@ def max_pool_with_argmax(
     include_batch_in_index=False,
     name=None,
 ):
-    """The largest of each window and its place in the flattened image."""
+    """(the maximum of each window, its index in the flattened image)."""
     if data_format != "NHWC":
         raise ValueError(f"`data_format` values other than 'NHWC' are not supported: {data_format!r}")
     return raw.MaxPoolWithArgmax(
@@ -106,7 +106,7 @@ def max_pool_with_argmax(
 
 
 def _steps(given, n, word):
-    """One step for each dimension: 1, or those that are given."""
+    """One positive integer for each dimension: those that are given, or ones."""
     if given is None:
         return [1] * n
     if len(given) != n:
@@ -128,7 +128,7 @@ def pool(
     dilations=None,
     name=None,
 ):
-    """Pooling ("MAX" or "AVG") over windows, with holes between their elements by `dilations`."""
+    """Pooling ("MAX" or "AVG") over windows, which may be dilated by `dilations`."""
     x = convert(input)
     n = len(window_shape)
     if n not in (1, 2, 3):
@@ -166,7 +166,7 @@ def with_space_to_batch(
     spatial_dims=None,
     data_format=None,
 ):
-    """`op(input, num_spatial_dims, padding)` with holes in its window (see `nn.pool`)."""
+    """Applies `op(input, num_spatial_dims, padding)` with a dilated window, by moving space to the batch."""
     x = convert(input)
     holes = [int(v) for v in seen(dilation_rate).reshape(-1)]
     n = len(holes)

@@ -1,4 +1,4 @@
-"""tf.quantization: floats rounded as quantized arithmetic would."""
+"""tf.quantization: fake quantization, which rounds floats to the values that a quantized dtype can represent."""
 from ..namespace import offer_ops
 
 offer_ops(

@@ -1,4 +1,4 @@
-"""Functions over ragged tensors: made of Python lists, cut, joined, reduced, and their arithmetic."""
+"""Functions of ragged tensors: creation from lists, conversion, indexing, arithmetic, row partitions."""
 import operator
 import builtins
 import itertools
@@ -17,7 +17,7 @@ _slice = builtins.slice
 
 
 def _depth(items):
-    """How deep the lists are nested around scalars; None if there is no scalar."""
+    """The nesting depth of the scalars in nested lists; None if there is no scalar."""
     if not isinstance(items, (list, tuple, np.ndarray)):
         return 0
     found = {d for d in (_depth(i) for i in items) if d is not None}
@@ -39,7 +39,7 @@ def _flat(items, levels):
 
 
 def nested_splits(pylist, ragged_rank, inner_shape):
-    """(row splits from the outermost on, the values without the ragged levels) of nested lists."""
+    """(row splits of nested lists, the outermost first; the flat values)."""
     depth = _depth(pylist)
     most = max(_most_lists(pylist), depth or 0)
     if ragged_rank is None:
@@ -60,7 +60,7 @@ def nested_splits(pylist, ragged_rank, inner_shape):
 @export("ragged.constant")
 def constant(pylist, dtype=None, ragged_rank=None, inner_shape=None, name=None,
              row_splits_dtype=dtypes.int64):
-    """A RaggedTensor of nested Python lists; a plain tensor if nothing in them is nested."""
+    """Makes a RaggedTensor from nested Python lists; a dense tensor if no dimension is ragged."""
     splits_dtype = dtypes.as_dtype(row_splits_dtype)
     if not isinstance(pylist, (list, tuple, np.ndarray)):
         if ragged_rank:
@@ -81,7 +81,7 @@ def constant(pylist, dtype=None, ragged_rank=None, inner_shape=None, name=None,
 
 @export("ragged.range")
 def range(starts, limits=None, deltas=1, dtype=None, name=None, row_splits_dtype=dtypes.int64):  # noqa: A001
-    """Rows that count from `starts` to `limits` by `deltas`."""
+    """A ragged tensor whose row i counts from starts[i] to limits[i] in steps of deltas[i]."""
     if limits is None:
         starts, limits = 0, starts
     parts = [convert(p, dtype, None if dtype is not None else dtypes.int32) for p in (starts, limits, deltas)]
@@ -110,7 +110,7 @@ def range(starts, limits=None, deltas=1, dtype=None, name=None, row_splits_dtype
 
 
 def from_tensor(cls, tensor, lengths, padding, ragged_rank, dtype):
-    """RaggedTensor.from_tensor, its arguments converted."""
+    """RaggedTensor.from_tensor with converted arguments."""
     rank = rank_of(tensor)
     if rank is None:
         raise ValueError("the rank of a tensor that becomes ragged must be known")
@@ -150,7 +150,7 @@ def from_tensor(cls, tensor, lengths, padding, ragged_rank, dtype):
 
 
 def _keep(tensor, lengths, shape, dtype):
-    """The elements inside nested lengths: level by level."""
+    """Removes the elements beyond the row lengths, for each ragged dimension."""
     values = tensor
     for n in lengths:
         n = _partition(n, dtype)
@@ -170,7 +170,7 @@ def _uniform(cls, values, shape, tensor):
 
 
 def _wanted(shape, rank):
-    """The sizes a caller asks for: one number, tensor or None for each dimension."""
+    """The requested sizes: a number, tensor or None for each dimension."""
     if shape is None:
         return [None] * rank
     if isinstance(shape, Tensor):
@@ -184,7 +184,7 @@ def _wanted(shape, rank):
 
 
 def to_tensor(x, default_value, shape):
-    """RaggedTensor.to_tensor: each level of rows becomes a dense axis, the innermost first."""
+    """RaggedTensor.to_tensor: makes each ragged dimension dense, the innermost first."""
     if default_value is None:
         default_value = "" if x.dtype is dtypes.string else np.zeros([], x.dtype.as_numpy_dtype)
     default = convert(default_value, x.dtype)
@@ -199,7 +199,7 @@ def _densify(x, default, sizes):
     splits = x.row_splits
     dtype = splits.dtype
     lengths, starts = x.row_lengths(), x.row_starts()
-    if sizes[0] is not None:  # cut or fill up rows
+    if sizes[0] is not None:  # truncate or pad the rows
         want = raw.Cast(convert(sizes[0]), dtype)
         more = raw.Maximum(raw.Sub(want, x.nrows()), convert(0, dtype))
         pad = raw.Pack([convert(0, dtype), more])
@@ -241,7 +241,7 @@ def to_sparse(x):
     """RaggedTensor.to_sparse."""
     columns = []
     level = x
-    rows = None  # the places of the rows of this level
+    rows = None  # the coordinates of the rows of this ragged dimension
     while is_ragged(level):
         row = level.value_rowids()
         _, at = ragged_indices(raw.ZerosLike(level.row_starts()), level.row_lengths())
@@ -294,11 +294,11 @@ def merge_dims(x, outer_axis, inner_axis):
     return values
 
 
-# ---- rows by number ---------------------------------------------------------------------------------------
+# ---- indexing ---------------------------------------------------------------------------------------
 
 
 def gather(params, indices):
-    """Rows of a ragged (or plain) tensor by a vector of row numbers."""
+    """Gathers rows of a ragged or dense tensor by a vector of row numbers."""
     if not is_ragged(params):
         return raw.GatherV2(params, indices, 0)
     indices = convert(indices)
@@ -367,7 +367,7 @@ def _slice_rows(x, key):
 
 
 def _bound(value, lengths, low, high):
-    """A slice's end for each row, counted from the row's front and kept inside [low, high]."""
+    """The bound of a slice for each row, as a nonnegative index clamped to [low, high]."""
     value = raw.Cast(convert(value), lengths.dtype)
     value = raw.SelectV2(raw.Less(value, convert(0, lengths.dtype)), raw.AddV2(value, lengths),
                          raw.BroadcastTo(value, raw.Shape(lengths)))
@@ -375,7 +375,7 @@ def _bound(value, lengths, low, high):
 
 
 def _pick_inner(x, keys):
-    """The rest of an index inside every row."""
+    """Applies the rest of an index to every row."""
     if not keys:
         return x
     first, rest = keys[0], keys[1:]
@@ -421,7 +421,7 @@ def _pick_inner(x, keys):
 
 
 def _same_rows(a, b):
-    """Two ragged tensors with the same splits; they are checked unless they are one object."""
+    """Two ragged tensors that must have the same row splits. They are checked unless they are the same object."""
     if a.ragged_rank != b.ragged_rank:
         raise ValueError(f"ragged ranks {a.ragged_rank} and {b.ragged_rank} differ")
     for s, t in zip(a.nested_row_splits, b.nested_row_splits):
@@ -431,22 +431,22 @@ def _same_rows(a, b):
 
 
 def _spread(dense, x):
-    """A plain tensor broadcast against a ragged one: one value for each flat value."""
+    """Broadcasts a dense tensor to a ragged one. Returns one value for each flat value."""
     rank = rank_of(dense)
     if rank is None:
-        raise ValueError("Unable to broadcast: unknown rank of a tensor that goes with a ragged one")
+        raise ValueError("Unable to broadcast: unknown rank of a tensor that is combined with a ragged one")
     if rank == 0:
         return dense
     whole = x.shape.rank
     if rank > whole:
-        raise ValueError(f"a tensor of rank {rank} does not go with a ragged tensor of rank {whole}")
+        raise ValueError(f"a tensor of rank {rank} cannot be broadcast to a ragged tensor of rank {whole}")
     if rank < whole:
         inner = whole - x.ragged_rank - 1
         if rank <= inner:
             return dense
         dims = seen_shape(dense)
         if None in dims:
-            raise ValueError("the shape of a tensor that goes with a ragged tensor must be known")
+            raise ValueError("the shape of a tensor that is combined with a ragged tensor must be known")
         dense = raw.Reshape(dense, [1] * (whole - rank) + list(dims))
     level = x
     while is_ragged(level):
@@ -464,7 +464,7 @@ def _spread_level(dense, level):
     lengths = level.row_lengths()
     width = raw.Shape(dense, lengths.dtype)[1]
     assert_equal(lengths, raw.BroadcastTo(width, raw.Shape(lengths)),
-                 message="a tensor's columns do not go with the rows of a ragged tensor")
+                 message="a tensor cannot be broadcast to the row lengths of a ragged tensor")
     _, at = ragged_indices(raw.ZerosLike(lengths), lengths)
     first = raw.ZerosLike(row) if dims[0] == 1 else row
     return raw.GatherNd(dense, raw.Pack([first, at], axis=1))
@@ -502,7 +502,7 @@ def _operators():
         def compare(self, y):
             try:
                 return binary(by_value, self, as_ragged(y))
-            except (errors.InvalidArgumentError, ValueError):  # other rows, so nothing is equal
+            except (errors.InvalidArgumentError, ValueError):  # the row lengths differ, so nothing is equal
                 return (self is y) == (function is operator.eq)
 
         return compare
@@ -527,7 +527,7 @@ _operators()
 
 @export("ragged.map_flat_values")
 def map_flat_values(op, *args, **kwargs):
-    """`op` of the flat values of the ragged arguments, which must have the same rows."""
+    """Applies `op` to the flat values of the ragged arguments, which must have the same row lengths."""
     found = [a for a in list(args) + list(kwargs.values()) if is_ragged(a)]
     if not found:
         return op(*args, **kwargs)
@@ -546,7 +546,7 @@ def map_flat_values(op, *args, **kwargs):
 
 @export("ragged.row_splits_to_segment_ids")
 def row_splits_to_segment_ids(splits, name=None, out_type=None):
-    """The row of each value."""
+    """The row number of each value."""
     splits = _partition(splits)
     rows = row_numbers(splits)
     return rows if out_type is None else raw.Cast(rows, dtypes.as_dtype(out_type))
@@ -554,7 +554,7 @@ def row_splits_to_segment_ids(splits, name=None, out_type=None):
 
 @export("ragged.segment_ids_to_row_splits")
 def segment_ids_to_row_splits(segment_ids, num_segments=None, out_type=None, name=None):
-    """The splits of rows given by the row of each value."""
+    """The row splits for the row numbers of values."""
     ids = _partition(segment_ids)
     made = RaggedTensor.from_value_rowids(ids, ids, num_segments, validate=False).row_splits
     return made if out_type is None else raw.Cast(made, dtypes.as_dtype(out_type))

@@ -1,6 +1,6 @@
-"""Array ops called with ragged tensors: cut into pieces, divided among partitions, multiplied, written as text.
+"""Array ops for ragged tensors: split, dynamic_partition, cumulative sums, matmul, gather_nd, formatting as text.
 
-Each function answers for a raw op, as those of ragged_dispatch.py do.
+Each handler overrides an op for ragged arguments, as those in ragged_dispatch.py do.
 """
 import builtins
 
@@ -21,7 +21,7 @@ def _checked(checks, x):
 
 
 def _where(op, args, kwargs):
-    """The places of what is true, row by row."""
+    """The coordinates of the true elements, row by row."""
     x = as_ragged(args[0])
     whole = to_sparse(x)
     return raw.GatherV2(whole.indices, raw.Where(whole.values)[:, 0], 0)
@@ -35,7 +35,7 @@ def _reshape(op, args, kwargs):
 
 
 def _pieces(x, axis, sizes):
-    """`x` cut along `axis` into pieces of the given sizes."""
+    """Splits `x` along `axis` into pieces of the given sizes."""
     axis = axis_of(axis, x.shape.rank)
     if axis > x.ragged_rank:
         parts = raw.SplitV(x.flat_values, convert(sizes), axis - x.ragged_rank, len(sizes))
@@ -64,7 +64,7 @@ def _split_sizes(op, args, kwargs):
     sizes, number = sizes.tolist(), axis_of(axis, value.shape.rank)
     size = value.shape[number]
     if min(sizes, default=0) < 0 or (size is not None and builtins.sum(sizes) != size):
-        raise errors.InvalidArgumentError(None, None, f"pieces of sizes {sizes} do not make up axis {number} of size {size}")
+        raise errors.InvalidArgumentError(None, None, f"the sizes {sizes} do not add up to the size {size} of axis {number}")
     return _pieces(value, number, sizes)
 
 
@@ -72,7 +72,7 @@ def _partition(op, args, kwargs):
     data, partitions, count = as_ragged(args[0]), as_ragged(args[1]), args[2]
     while is_ragged(partitions):
         if not is_ragged(data):
-            raise ValueError("dynamic_partition: partitions are ragged where data are not")
+            raise ValueError("dynamic_partition: partitions have more ragged dimensions than data")
         _same_rows(data.with_values(data.value_rowids()), partitions.with_values(partitions.value_rowids()))
         data, partitions = data.values, partitions.values
     partitions = raw.Cast(convert(partitions), dtypes.int32)
@@ -102,14 +102,14 @@ def _running(op, args, kwargs):
 
 
 def _kept(dense, lengths):
-    """The rows of a padded tensor without the padding, one behind the other."""
+    """The rows of a padded tensor without the padding, concatenated."""
     width = raw.Shape(dense, lengths.dtype)[1]
     at = raw.Range(convert(0, lengths.dtype), width, convert(1, lengths.dtype))
     return raw.GatherNd(dense, raw.Where(raw.Less(at, raw.ExpandDims(lengths, 1))))
 
 
 def _dense_rows(x, what):
-    """A ragged matrix as a tensor; its rows must have one length."""
+    """A ragged matrix as a dense tensor. Its rows must have the same length."""
     lengths = x.row_lengths()
     width = raw.Max(raw.ConcatV2([lengths, convert([0], lengths.dtype)], 0), [0])
     check = assert_equal(lengths, raw.BroadcastTo(width, raw.Shape(lengths)),
@@ -118,7 +118,7 @@ def _dense_rows(x, what):
 
 
 def matmul(a, b, transpose_a=False, transpose_b=False):
-    """tf.matmul with a ragged argument: two matrices, or two batches of matrices that have their own sizes."""
+    """tf.matmul with a ragged argument: two matrices, or two batches of matrices of different sizes."""
     a, b = (x if is_ragged(x) else convert(x) for x in (as_ragged(a), as_ragged(b)))
     ranks = {x.shape.rank if is_ragged(x) else rank_of(x) for x in (a, b)}
     if a.dtype != b.dtype:
@@ -155,7 +155,7 @@ def _sides(x, transpose):
     return (columns, rows) if transpose else (rows, columns)
 
 
-# ---- elements by place ----------------------------------------------------------------------------------------
+# ---- gather_nd ----------------------------------------------------------------------------------------
 
 
 def gather_nd(params, indices, batch_dims=0):
@@ -173,10 +173,10 @@ def gather_nd(params, indices, batch_dims=0):
     dims = static_shape(indices)
     if dims is None or dims[-1] is None:
         raise ValueError("indices.shape[-1] must be statically known.")
-    if len(dims) > 2:  # a batch of places is a uniform row of them
+    if len(dims) > 2:  # more index dimensions become uniform rows
         made = RaggedTensor.from_tensor(indices)
         return made.with_values(gather_nd(params, made.values))
-    if dims == (1,):  # a batch of one row, as TensorFlow has it
+    if dims == (1,):  # the result has a batch dimension of size 1, as in TensorFlow
         return gather(params, indices)
     if len(dims) == 1:
         return getitem(gather_nd(params, raw.ExpandDims(indices, 0)), 0)
@@ -184,7 +184,7 @@ def gather_nd(params, indices, batch_dims=0):
 
 
 def _elements(params, places, depth):
-    """The elements at the rows of a matrix of places."""
+    """The elements of `params` whose coordinates are the rows of a matrix."""
     if depth == 0:
         rows = raw.Shape(places)[:1]
         return gather(RaggedTensor.from_uniform_row_length(params, params.nrows(), nrows=1, validate=False), raw.Fill(rows, 0))
@@ -205,7 +205,7 @@ def _elements(params, places, depth):
 
 
 def as_text(x, summarize):
-    """A ragged tensor as tf.print writes it: at most `summarize` elements from both ends of a row (-1: all)."""
+    """A ragged tensor as text for tf.print: at most `summarize` elements from both ends of a row; -1 means all."""
     x = as_ragged(x)
     if x.shape.rank is None:
         raise ValueError("RaggedTensor to_string requires that rt.shape.rank is not None.")
@@ -236,7 +236,7 @@ def _row_texts(texts, rows, lengths, count, summarize):
 
 @export("ragged.stack_dynamic_partitions")
 def stack_dynamic_partitions(data, partitions, num_partitions, name=None):  # noqa: ARG001
-    """The values of `data` by the number of their partition: row k holds those of partition k, in their order."""
+    """A ragged tensor whose row k has the values of `data` in partition k, in their original order."""
     if is_ragged(partitions):
         if not is_ragged(data):
             data = RaggedTensor.from_tensor(convert(data), ragged_rank=partitions.ragged_rank)

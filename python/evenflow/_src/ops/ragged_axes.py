@@ -1,10 +1,10 @@
-"""The axes of ragged tensors: counted, and added."""
+"""The axes of ragged tensors: normalizing axis numbers, and expand_dims."""
 from ..ragged import RaggedTensor, is_ragged
 from .common import convert, known, raw
 
 
 def axis_of(axis, rank):
-    """The number of an axis, counted from the front."""
+    """An axis as a nonnegative number. Raises ValueError if it is out of range or unknown."""
     number = known(axis)
     if number is None or rank is None:
         raise ValueError("an axis of a ragged tensor, and its rank, must be known")

@@ -1,6 +1,7 @@
-"""Functions of plain tensors called with ragged ones: elementwise functions work on the flat values, the others on rows.
+"""Handlers for functions of dense tensors that are called with ragged ones: elementwise functions work on the flat values,
+the others on rows.
 
-Each handler answers for an op, or for a function, after that has refused its arguments (dispatch.py).
+A handler is called after an op or a function has rejected its arguments (see dispatch.py).
 """
 import builtins
 
@@ -38,7 +39,7 @@ def _binary(op, args, kwargs):
 
 
 def _flat_alike(values):
-    """(the first ragged one of `values`, all of them as flat values that go together)"""
+    """(the first ragged tensor of `values`, all of them as flat values of the same length)"""
     values = [as_ragged(v) for v in values]
     first = next(v for v in values if is_ragged(v))
     flat = []
@@ -75,7 +76,7 @@ def _segments(op, args, kwargs):
 
 
 def _levelled(values):
-    """`values` with the same number of ragged levels and one type of splits."""
+    """`values` converted to the same ragged rank and the same dtype of row splits."""
     values = [_plain(as_ragged(v)) for v in values]
     ragged = [v for v in values if is_ragged(v)]
     most = max(v.ragged_rank for v in ragged)
@@ -84,7 +85,7 @@ def _levelled(values):
 
 
 def _with_levels(x, count):
-    """`x` with `count` ragged levels, dimensions of its flat values turned into rows."""
+    """`x` with ragged rank `count`: dimensions of its flat values become ragged dimensions."""
     if not is_ragged(x):
         return RaggedTensor.from_tensor(x, ragged_rank=count)
     if x.ragged_rank == count:
@@ -100,7 +101,7 @@ def concat(values, axis):
     values = _levelled(values)
     ranks = {v.shape.rank for v in values}
     if len(ranks) > 1:
-        raise ValueError(f"tensors of ranks {sorted(map(str, ranks))} cannot be joined")
+        raise ValueError(f"tensors of ranks {sorted(map(str, ranks))} cannot be concatenated")
     return _concat(values, axis_of(axis, ranks.pop()))
 
 
@@ -120,12 +121,12 @@ def _concat(values, axis):
 
 
 def _outer(x):
-    """The outermost rows of `x`, to compare with those of another."""
+    """The outermost row partition of `x`, with row numbers as its values, to compare it with another."""
     return x.with_values(row_numbers(x.row_splits))
 
 
 def _beside(values):
-    """Row by row, one behind the other."""
+    """Concatenates the tensors row by row."""
     count, size = values[0].nrows(), len(values)
     dtype = count.dtype
     checks = [debug.assert_equal(v.nrows(), count, message="ragged tensors with different numbers of rows cannot be "
@@ -148,7 +149,7 @@ def _pack(op, args, kwargs):
 
 @export("ragged.stack")
 def stack(values, axis=0, name=None):
-    """As tf.stack, but the result is always ragged."""
+    """Like tf.stack, but the result is always ragged."""
     if not isinstance(values, (list, tuple)):
         values = [values]
     if not values:
@@ -271,7 +272,7 @@ def _dropout(api, args, kwargs):
 
 
 def _one_hot(api, args, kwargs):
-    """The new axis is one of the flat values, so it stands behind the ragged ones."""
+    """tf.one_hot. The new axis belongs to the flat values, so it comes after the ragged dimensions."""
     indices, depth, on, off, axis, *rest = args
     indices = as_ragged(indices)
     if axis is not None and axis >= 0:
@@ -282,7 +283,8 @@ def _one_hot(api, args, kwargs):
 
 
 def _segment_mean(root):
-    """The sum of each segment over the number of its values, or over the `root` of that; nan where there are none."""
+    """The sum of each segment divided by the number of its values, or by the root of that number if `root`; NaN for an empty
+    segment."""
 
     def mean(api, args, kwargs):
         data, ids, count = args
@@ -294,7 +296,7 @@ def _segment_mean(root):
 
 
 def _resize(api, args, kwargs):
-    """Images of different sizes, each resized by itself."""
+    """Resizes images of different sizes one by one."""
     images, *rest = args
     images = as_ragged(images)
     if images.shape.rank != 4:
@@ -308,7 +310,7 @@ def _resize(api, args, kwargs):
 
 
 def _asserted(api, args, kwargs):
-    """An assertion about two values: about the flat ones, after they are broadcast."""
+    """An assertion about two values, which is checked for the flat values after broadcasting."""
     x, y, *rest = args
     checks = []
     binary(lambda a, b: checks.append(api(a, b, *rest, **kwargs)) or raw.Identity(a), as_ragged(x), as_ragged(y))
@@ -341,7 +343,7 @@ _FUNCTIONS = {
 
 
 def handle_ragged(table):
-    """The handlers of a table, by ops or functions, answer for ragged arguments."""
+    """Registers the handlers of a table {op or function: handler} for ragged arguments."""
     for kind in (RaggedTensor, RaggedTensorValue):
         for api, handler in table.items():
             handle(kind, [api], handler)
@@ -352,7 +354,7 @@ def _public(public_names):
 
 
 def register():
-    """Registers the handlers; called when all public functions are there."""
+    """Registers the handlers. Called when all public functions are defined."""
     handle_ragged({api: _unary for api in (*_UNARY.split(), *_public(elementwise.UNARY))})
     handle_ragged({api: _binary for api in (*_BINARY.split(), *_public(elementwise.BINARY))})
     handle_ragged({api: _asserted for api in _public(elementwise.ASSERTS)})

@@ -1,7 +1,7 @@
-"""tf.gather where the params, the indices or both are ragged: along any axis, with or without batch dimensions.
+"""tf.gather with ragged params, ragged indices or both: along any axis, with or without batch dimensions.
 
-Every case is led back to the gathering of outermost rows: a level of rows above the axis is stepped over, and a
-batch dimension becomes an offset added to the indices.
+Every case is reduced to gathering outermost rows: a ragged dimension before the axis is kept and its values are gathered
+from, and a batch dimension becomes an offset that is added to the indices.
 """
 from ..ragged import RaggedTensor, is_ragged
 from . import debug
@@ -31,7 +31,7 @@ def _rank(x):
 def _number(value, rank, what):
     number = known(value)
     if number is None:
-        raise ValueError(f"{what} must be known when a ragged tensor is gathered from or by")
+        raise ValueError(f"{what} must be known for a gather with a ragged tensor")
     number = int(number)
     if number < 0:
         if rank is None:
@@ -47,7 +47,7 @@ def _gather(params, indices, axis, batch_dims):
         return raw.GatherV2(params, indices, axis, batch_dims=batch_dims)
     if axis == 0:
         return _outermost(params, indices)
-    if _rank(indices) == batch_dims:  # one index for each batch: a row of one index, taken out again
+    if _rank(indices) == batch_dims:  # one index for each batch: gather rows of one index, then remove that dimension
         return _without(_gather(params, _one_more(indices, batch_dims), axis, batch_dims), axis)
     params = _as_rows(params)
     if batch_dims == 0:
@@ -64,7 +64,7 @@ def _gather(params, indices, axis, batch_dims):
 
 
 def _outermost(params, indices):
-    """Rows of `params` by indices of any rank."""
+    """Gathers rows of `params` by indices of any rank."""
     if is_ragged(indices):
         return indices.with_values(_outermost(params, indices.values))
     rank = rank_of(indices)
@@ -81,7 +81,7 @@ def _outermost(params, indices):
 
 
 def _batch(params, indices):
-    """Row i of `indices` counts inside row i of `params`."""
+    """Gathers within rows: row i of `indices` has indices into row i of `params`."""
     dtype = params.row_splits.dtype
     start, size = params.row_starts(), params.row_lengths()
     level = indices
@@ -106,7 +106,7 @@ def _as_rows(x):
 
 
 def _alike(indices, params, batch_dims):
-    """`indices`, checked to have the batches of `params`; its splits of the same type."""
+    """`indices`, checked to have the batch dimensions of `params`, with row splits of the same dtype."""
     dtype = params.row_splits.dtype
     if indices.row_splits.dtype != dtype:
         indices = indices.with_row_splits_dtype(dtype)
@@ -138,14 +138,14 @@ def _repeated(indices, params):
 
 
 def _one_more(x, axis):
-    """A dimension of size one behind the last."""
+    """Adds a last dimension of size one."""
     if is_ragged(x):
         return x.with_values(_one_more(x.values, axis - 1))
     return raw.ExpandDims(x, axis)
 
 
 def _without(x, axis):
-    """`x` without the dimension `axis`, whose size is one."""
+    """Removes the dimension `axis`, whose size is one."""
     if not is_ragged(x):
         return raw.Squeeze(x, [axis])
     return x.values if axis == 1 else x.with_values(_without(x.values, axis - 1))

@@ -1,6 +1,6 @@
 """Reductions of ragged tensors: along rows, along columns, inside the innermost values, or of all.
 
-Along a ragged axis every reduction is one of segments: each flat value belongs to one place of the result.
+Along a ragged axis every reduction is a segment reduction: each flat value belongs to one element of the result.
 """
 from ..ragged import _KEY, RaggedTensor, _splits, as_ragged, ragged_indices
 from .common import convert, dtypes, seen, np, raw
@@ -32,17 +32,17 @@ def reduce(word, x, axis, keepdims, separator=""):
     axes = sorted({a + rank if a < 0 else a for a in axes}, reverse=True)
     if any(a < 0 or (rank is not None and a >= rank) for a in axes):
         raise ValueError(f"axis {axis} is out of range for a ragged tensor of rank {rank}")
-    if word == "Mean" and len(axes) > 1:  # not the mean of means: rows have their own lengths
+    if word == "Mean" and len(axes) > 1:  # not the mean of means, because the row lengths differ
         total = reduce("Sum", x, axes, keepdims)
         ones = x.with_flat_values(raw.OnesLike(x.flat_values))
         return total / reduce("Sum", ones, axes, keepdims)
-    for a in axes:  # the innermost first: outer axes keep their numbers
+    for a in axes:  # the innermost first, so that outer axes keep their numbers
         x = _along(word, x, a, keepdims, separator)
     return x
 
 
 def variance(x, axis, keepdims):
-    """The mean of squares less the square of the mean, which rounding may make negative."""
+    """The mean of squares minus the square of the mean, which rounding may make negative."""
     x = as_ragged(x)
     if x.dtype.is_complex:
         raise ValueError("reduce_variance is not supported for RaggedTensors with complex dtypes.")
@@ -80,7 +80,7 @@ def _along(word, x, axis, keepdims, separator):
 
 
 def _rows(word, values, ids, count, separator):
-    """Rows that share an id made one: those of a ragged tensor column by column."""
+    """Reduces rows with the same id to one; those of a ragged tensor column by column."""
     if not isinstance(values, RaggedTensor):
         return _segments(word, values, ids, count, separator)
     lengths = values.row_lengths()
@@ -103,7 +103,7 @@ def _segments(word, values, ids, count, separator):
         ones = raw.OnesLike(values)
         return raw.RealDiv(raw.UnsortedSegmentSum(values, ids, count),
                            raw.UnsortedSegmentSum(ones, ids, count))
-    if word == "LogSumExp":  # as that of a tensor: the largest of each segment is taken out first
+    if word == "LogSumExp":  # the maximum of each segment is subtracted first, as for a dense tensor
         top = raw.UnsortedSegmentMax(values, ids, count)
         top = raw.StopGradient(raw.SelectV2(raw.IsFinite(top), top, raw.ZerosLike(top)))
         apart = raw.Exp(raw.Sub(values, raw.GatherV2(top, ids, 0)))

@@ -1,8 +1,8 @@
-"""Random numbers with a hidden position: tf.random.uniform and its like.
+"""Stateful random ops: tf.random.uniform and others.
 
-Each op gets two seeds: the program's (tf.random.set_seed) and its own. An op without one takes the
-next of a sequence: eagerly numbers drawn from Python's generator seeded with the program's seed, in
-a graph 0, 1, 2 ... The engine keeps the position of each pair of seeds; set_seed starts all anew.
+Each op has two seeds: the global seed (tf.random.set_seed) and its own. An op without its own seed takes the
+next one of a sequence: eagerly, numbers from a Python generator that is seeded with the global seed; in
+a graph, 0, 1, 2, ... The engine keeps the position in the stream of each pair of seeds; set_seed resets all positions.
 """
 import random as _python
 import weakref
@@ -14,19 +14,20 @@ from .common import Tensor, convert, dtypes, raw
 from .stateless import gamma_numbers, moments, scaled, shape_tensor, spread
 
 _LARGEST = 2**31 - 1
-_DEFAULT = 87654321  # stands for the program's seed when only the op has one
+_DEFAULT = 87654321  # the global seed if only the op has a seed
 _program = {"seed": None, "draw": None}
-_in_graph = weakref.WeakKeyDictionary()  # graph -> ops that took a seed so far
+_in_graph = weakref.WeakKeyDictionary()  # graph -> number of ops that have taken a seed
 
 
 def global_seed():
-    """What set_seed was given, or None."""
+    """The argument of the last set_seed, or None."""
     return _program["seed"]
 
 
 @export("random.set_seed")
 def set_seed(seed):
-    """Sets the program's seed: random ops without one of their own repeat from here on. In a graph, the graph's seed."""
+    """Sets the global seed: random ops without their own seed repeat their numbers from here on. In a graph, it sets the seed
+    of the graph."""
     graph = _core.current_graph()
     if graph is not None:
         graph.seed = seed
@@ -37,7 +38,8 @@ def set_seed(seed):
 
 
 def _graph_seed(graph):
-    """The seed of a graph: its own; a function's body without one has that of the graph it is called in, or the program's."""
+    """The seed of a graph. A function graph without its own seed has that of the graph in which it is called, or the global
+    seed."""
     if graph.seed is None and graph.building_function:
         outer = plain_graph()
         return _program["seed"] if outer is None else outer.seed
@@ -46,7 +48,7 @@ def _graph_seed(graph):
 
 @export("compat.v1.get_seed", "compat.v1.random.get_seed")
 def op_seeds(op_seed):
-    """The pair of seeds for an op that was given `op_seed` (or None); (None, None): no seeds."""
+    """The pair of seeds of an op with the argument `op_seed` (or None); (None, None) if there are no seeds."""
     graph = _core.current_graph()
     whole = _program["seed"] if graph is None else _graph_seed(graph)
     if whole is None:
@@ -73,7 +75,7 @@ _UNIFORM = ("float16", "bfloat16", "float32", "float64", "int32", "int64")
 
 @export("random.uniform")
 def uniform(shape, minval=0, maxval=None, dtype=dtypes.float32, seed=None, name=None):
-    """Evenly distributed numbers of [minval, maxval)."""
+    """Uniformly distributed numbers in [minval, maxval)."""
     dtype = dtypes.as_dtype(dtype)
     if dtype.name not in _UNIFORM:
         raise ValueError(
@@ -126,7 +128,7 @@ def shuffle(value, seed=None, name=None):
 
 @export("random.categorical")
 def categorical(logits, num_samples, dtype=None, seed=None, name=None):
-    """Class numbers drawn by unnormalised log probabilities, for each row of `logits`."""
+    """Draws class numbers from unnormalised log probabilities, for each row of `logits`."""
     dtype = dtypes.int64 if dtype is None else dtypes.as_dtype(dtype)
     return raw.Multinomial(
         convert(logits), num_samples, output_dtype=dtype, name=name, **_seeds(seed)
@@ -135,7 +137,7 @@ def categorical(logits, num_samples, dtype=None, seed=None, name=None):
 
 @export("random.gamma")
 def gamma(shape, alpha, beta=None, dtype=dtypes.float32, seed=None, name=None):
-    """Numbers of the gamma distribution with shape `alpha` and rate `beta`."""
+    """Samples of the gamma distribution with shape `alpha` and rate `beta`."""
     shape = shape_tensor(shape)
     return gamma_numbers(lambda alpha: raw.RandomGamma(shape, alpha, **_seeds(seed)), alpha, beta,
                          dtypes.as_dtype(dtype), name)
@@ -143,7 +145,7 @@ def gamma(shape, alpha, beta=None, dtype=dtypes.float32, seed=None, name=None):
 
 @export("random.poisson")
 def poisson(shape, lam, dtype=dtypes.float32, seed=None, name=None):
-    """Numbers of the Poisson distribution with rate `lam`."""
+    """Samples of the Poisson distribution with rate `lam`."""
     lam = lam if isinstance(lam, Tensor) else convert(lam)
     return raw.RandomPoissonV2(
         shape_tensor(shape), lam, dtype=dtypes.as_dtype(dtype), name=name, **_seeds(seed)

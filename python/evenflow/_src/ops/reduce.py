@@ -1,4 +1,4 @@
-"""Reductions: one value of many, along some axes or all of them."""
+"""Reductions along some or all axes, norms and moments."""
 import collections.abc
 
 from ..dispatch import REFUSED, redirect
@@ -16,7 +16,7 @@ def _reduce(op, x, axis, keepdims, name):
         if dims is None:
             made = op(x, raw.Range(0, raw.Rank(x), 1), bool(keepdims), name=name)
             if not keepdims:
-                made.set_shape(())  # whatever the rank is, no axis is left
+                made.set_shape(())  # a reduction over all axes is a scalar, even if the rank is unknown
             return made
         axis = _ALL_AXES[len(dims)]
     elif isinstance(axis, range):
@@ -25,7 +25,7 @@ def _reduce(op, x, axis, keepdims, name):
 
 
 def _reduction(op, doc, *names):
-    """A public function that is one op, but for axes: None stands for all."""
+    """A public function that calls one op, in which the axis None means all axes."""
 
     def reduced(input_tensor, axis=None, keepdims=False, name=None):
         try:
@@ -38,7 +38,7 @@ def _reduction(op, doc, *names):
     return offer(reduced, *names)
 
 
-reduce_sum = _reduction(raw.Sum, "The sum along `axis` (None: of everything).", "math.reduce_sum", "reduce_sum")
+reduce_sum = _reduction(raw.Sum, "The sum along `axis`; None means all axes.", "math.reduce_sum", "reduce_sum")
 reduce_mean = _reduction(raw.Mean, "The mean along `axis`, in the tensor's own dtype.",
                          "math.reduce_mean", "reduce_mean")
 reduce_prod = _reduction(raw.Prod, "The product along `axis`.", "math.reduce_prod", "reduce_prod")
@@ -52,7 +52,7 @@ reduce_euclidean_norm = _reduction(raw.EuclideanNorm, "The square root of the su
 
 @export("math.reduce_variance")
 def reduce_variance(input_tensor, axis=None, keepdims=False, name=None):
-    """The mean of squared distances from the mean along `axis`."""
+    """The variance along `axis`: the mean of squared distances from the mean."""
     try:
         x = convert(input_tensor)
     except REFUSED:
@@ -79,7 +79,7 @@ def reduce_std(input_tensor, axis=None, keepdims=False, name=None):
 
 @export("math.reduce_logsumexp", "reduce_logsumexp")
 def reduce_logsumexp(input_tensor, axis=None, keepdims=False, name=None):
-    """log(sum(exp(x))) along `axis`, safe from overflow: the largest element is taken out first."""
+    """log(sum(exp(x))) along `axis`. The largest element is subtracted first, which avoids overflow."""
     try:
         x = convert(input_tensor)
     except REFUSED:
@@ -94,7 +94,7 @@ def reduce_logsumexp(input_tensor, axis=None, keepdims=False, name=None):
 
 @export("math.count_nonzero")
 def count_nonzero(input, axis=None, keepdims=None, dtype=dtypes.int64, name=None):  # noqa: A002
-    """How many elements along `axis` are not zero (not empty, for strings)."""
+    """The number of elements along `axis` that are not zero (for strings, not empty)."""
     x = convert(input)
     nothing = convert("" if x.dtype is dtypes.string else False if x.dtype.is_bool else 0, x.dtype)
     hits = raw.Cast(raw.NotEqual(x, nothing), dtypes.int64)
@@ -106,7 +106,7 @@ _PLACES = (dtypes.int8, dtypes.uint8, dtypes.int16, dtypes.uint16, dtypes.int32,
 
 
 def _place_axis(axis):
-    """The one axis of argmax: an integer, or a tensor of one."""
+    """The axis of argmax: an integer, or a tensor with one. Raises TypeError for anything else."""
     if type(axis) is int or axis is None:
         return axis or 0
     dtype = getattr(axis, "dtype", None)
@@ -117,13 +117,13 @@ def _place_axis(axis):
 
 @export("math.argmax", "argmax")
 def argmax(input, axis=None, output_type=dtypes.int64, name=None):  # noqa: A002
-    """Where the largest element along `axis` stands; of equals the first."""
+    """The index of the largest element along `axis`; of equal ones, the first."""
     return raw.ArgMax(input, _place_axis(axis), output_type, name=name)
 
 
 @export("math.argmin", "argmin")
 def argmin(input, axis=None, output_type=dtypes.int64, name=None):  # noqa: A002
-    """Where the smallest element along `axis` stands; of equals the first."""
+    """The index of the smallest element along `axis`; of equal ones, the first."""
     return raw.ArgMin(input, 0 if axis is None else axis, output_type, name=name)
 
 
@@ -173,7 +173,7 @@ def _check_order(ord, axis):  # noqa: A002
 
 
 def _largest_singular(x, axes):
-    """The largest singular value over two axes, which stay with size 1."""
+    """The largest singular value over two axes, which are kept with size 1."""
     rank = raw.Rank(x)
     both = raw.FloorMod(raw.AddV2(convert(list(axes), dtypes.int32), rank), rank)
     others = raw.ListDiff(raw.Range(0, rank, 1), both)[0]
@@ -219,7 +219,7 @@ def norm(tensor, ord="euclidean", axis=None, keepdims=None, name=None):  # noqa:
 
 @export("linalg.normalize")
 def normalize(tensor, ord="euclidean", axis=None, name=None):  # noqa: A002
-    """`tensor` divided by its norm, and that norm."""
+    """(`tensor` divided by its norm, the norm)."""
     x = convert(tensor)
     length = norm(x, ord, axis, keepdims=True)
     if length.dtype is not x.dtype:
@@ -228,14 +228,14 @@ def normalize(tensor, ord="euclidean", axis=None, name=None):  # noqa: A002
 
 
 def need_sequence(t_list):
-    """TypeError for what is no sequence of tensors; a tensor of rows is none."""
+    """Raises TypeError unless `t_list` is a sequence of tensors. A single tensor is not one."""
     if isinstance(t_list, str) or not isinstance(t_list, collections.abc.Sequence):
         raise TypeError(f"`t_list` should be a sequence of tensors. Received {type(t_list)}.")
 
 
 @export("linalg.global_norm")
 def global_norm(t_list, name=None):
-    """The Euclidean norm of several tensors taken as one vector; None entries do not count."""
+    """The Euclidean norm of several tensors, taken as one vector. None entries are ignored."""
     need_sequence(t_list)
     parts = [t.values if isinstance(t, IndexedSlices) else t for t in t_list if t is not None]
     parts = [convert(t) for t in parts]
@@ -270,7 +270,7 @@ def moments(x, axes, shift=None, keepdims=False, name=None):
 
 @export("nn.sufficient_statistics")
 def sufficient_statistics(x, axes, shift=None, keepdims=False, name=None):
-    """Count, sum and sum of squares along `axes` (after taking `shift` off), and the shift."""
+    """(count, sum, sum of squares, shift) along `axes`, of the elements minus `shift`."""
     axes = sorted(set(seen(axes).reshape(-1).tolist()))
     x = convert(x)
     dims = static_shape(x)
@@ -295,7 +295,7 @@ def sufficient_statistics(x, axes, shift=None, keepdims=False, name=None):
 
 @export("nn.normalize_moments")
 def normalize_moments(counts, mean_ss, variance_ss, shift, name=None):
-    """Mean and variance from what `sufficient_statistics` counted."""
+    """(mean, variance) from the results of `sufficient_statistics`."""
     divisor = raw.Reciprocal(convert(counts))
     if shift is not None:
         shifted = raw.Mul(mean_ss, divisor)
@@ -308,7 +308,7 @@ def normalize_moments(counts, mean_ss, variance_ss, shift, name=None):
 
 @export("nn.weighted_moments")
 def weighted_moments(x, axes, frequency_weights, keepdims=False, name=None):
-    """Mean and variance along `axes`, each element counted by its weight."""
+    """The weighted mean and variance along `axes`."""
     x = convert(x)
     weights = convert(frequency_weights)
     half = x.dtype is dtypes.float16

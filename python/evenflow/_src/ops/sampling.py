@@ -1,4 +1,4 @@
-"""Losses over many classes that look at a few sampled ones, and the samplers of candidate classes."""
+"""Losses over many classes that use only a few sampled ones, and the samplers of candidate classes."""
 from ..namespace import export
 from .common import convert, dtypes, raw
 from .embedding import lookup
@@ -12,7 +12,7 @@ def _sampler(op, *names):
                   range_max=range_max, **_seeds(seed), name=name)
 
     sampler.__name__ = names[0].rpartition(".")[2]
-    sampler.__doc__ = "Sampled classes, and how often true and sampled ones are expected."
+    sampler.__doc__ = "(sampled classes, expected counts of the true classes, expected counts of the sampled classes)."
     return export(*names)(sampler)
 
 
@@ -24,14 +24,14 @@ log_uniform_candidate_sampler = _sampler(raw.LogUniformCandidateSampler, "random
 
 @export("nn.compute_accidental_hits")
 def compute_accidental_hits(true_classes, sampled_candidates, num_true, seed=None, name=None):
-    """Which sampled classes are true ones: row, place among the samples, the lowest float."""
+    """The sampled classes that are true ones: (rows, indices among the samples, weights: the lowest float)."""
     return raw.ComputeAccidentalHits(convert(true_classes, dtypes.int64), convert(sampled_candidates, dtypes.int64),
                                      num_true=num_true, **_seeds(seed), name=name)
 
 
 def sampled_logits(weights, biases, labels, inputs, num_sampled, num_classes, num_true, sampled_values,
                    remove_accidental_hits, strategy, seed=None):
-    """Logits of the true and of the sampled classes, less the logarithm of how often each is expected, and labels."""
+    """(logits of the true and sampled classes, minus the logarithms of their expected counts; labels)."""
     weights = list(weights) if isinstance(weights, (list, tuple)) else [weights]
     inputs = convert(inputs)
     labels = raw.Cast(convert(labels), dtypes.int64)
@@ -69,7 +69,7 @@ def sampled_logits(weights, biases, labels, inputs, num_sampled, num_classes, nu
 
 def nce(weights, biases, labels, inputs, num_sampled, num_classes, num_true, sampled_values, remove_accidental_hits,
         strategy):
-    """nce_loss of a table whose parts follow `strategy`."""
+    """nce_loss with a partition strategy for the weights."""
     logits, wanted = sampled_logits(weights, biases, labels, inputs, num_sampled, num_classes, num_true, sampled_values,
                                     remove_accidental_hits, strategy)
     return raw.Sum(sigmoid_cross_entropy_with_logits(labels=wanted, logits=logits), [1])
@@ -77,7 +77,7 @@ def nce(weights, biases, labels, inputs, num_sampled, num_classes, num_true, sam
 
 def sampled_softmax(weights, biases, labels, inputs, num_sampled, num_classes, num_true, sampled_values,
                     remove_accidental_hits, strategy, seed):
-    """sampled_softmax_loss of a table whose parts follow `strategy`."""
+    """sampled_softmax_loss with a partition strategy for the weights."""
     logits, wanted = sampled_logits(weights, biases, labels, inputs, num_sampled, num_classes, num_true, sampled_values,
                                     remove_accidental_hits, strategy, seed)
     return softmax_cross_entropy_with_logits(labels=raw.StopGradient(wanted), logits=logits)
@@ -86,7 +86,7 @@ def sampled_softmax(weights, biases, labels, inputs, num_sampled, num_classes, n
 @export("nn.nce_loss")
 def nce_loss(weights, biases, labels, inputs, num_sampled, num_classes, num_true=1, sampled_values=None,
              remove_accidental_hits=False, name="nce_loss"):
-    """Noise-contrastive estimation: true classes against sampled ones, each by itself."""
+    """The noise-contrastive estimation loss: independent logistic losses of the true and the sampled classes."""
     return nce(weights, biases, labels, inputs, num_sampled, num_classes, num_true, sampled_values, remove_accidental_hits,
                "div")
 

@@ -1,4 +1,4 @@
-"""Segments: rows that belong together by an id are combined."""
+"""Segment reductions: rows with the same segment id are combined."""
 from ..dispatch import REFUSED, redirect
 from ..namespace import export, offer_ops
 from .common import convert, dtypes, raw
@@ -20,7 +20,7 @@ offer_ops(
 
 
 def _counts(data, segment_ids, num_segments):
-    """How many rows each segment has, at least 1, shaped to divide the sums."""
+    """The number of rows of each segment, at least 1, with a shape that broadcasts to the sums."""
     ones = raw.Fill(raw.Shape(segment_ids), raw.Cast(1, data.dtype))
     counts = raw.UnsortedSegmentSum(ones, segment_ids, num_segments)
     inner = raw.Sub(raw.Rank(data), raw.Rank(segment_ids))
@@ -89,7 +89,7 @@ def sparse_segment_mean(
 def sparse_segment_sqrt_n(
     data, indices, segment_ids, num_segments=None, name=None, sparse_gradient=False
 ):
-    """The sum of the rows `indices` that share an id, over the square root of their number."""
+    """The sum of the rows `indices` of `data` that share a segment id, divided by the square root of their number."""
     plain, numbered = raw.SparseSegmentSqrtN, raw.SparseSegmentSqrtNWithNumSegments
     return _sparse(plain, numbered, data, indices, segment_ids, num_segments, name)
 

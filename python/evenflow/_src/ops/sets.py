@@ -1,4 +1,4 @@
-"""Sets held in the last axis of tensors; results are sparse."""
+"""tf.sets: operations on sets, which are stored along the last axis of tensors. Results are sparse."""
 from ..namespace import export
 from .common import SparseTensor, Tensor, convert, dtypes, raw
 
@@ -30,7 +30,7 @@ def _merge(a, b, operation, validate_indices):
         return SparseTensor(
             *raw.SparseToSparseSetOperation(*_parts(a), *_parts(b), operation, validate_indices)
         )
-    if isinstance(a, SparseTensor):  # the op has the dense one first
+    if isinstance(a, SparseTensor):  # the op takes the dense operand first
         a, b = b, a
         operation = {"a-b": "b-a", "b-a": "a-b"}.get(operation, operation)
     return SparseTensor(*raw.DenseToSparseSetOperation(a, *_parts(b), operation, validate_indices))
@@ -38,25 +38,25 @@ def _merge(a, b, operation, validate_indices):
 
 @export("sets.difference")
 def difference(a, b, aminusb=True, validate_indices=True):
-    """The elements of each set of `a` that its counterpart in `b` lacks (or the other way round)."""
+    """The elements of each set of `a` that are not in the corresponding set of `b`; without `aminusb`, the reverse."""
     return _merge(a, b, "a-b" if aminusb else "b-a", validate_indices)
 
 
 @export("sets.intersection")
 def intersection(a, b, validate_indices=True):
-    """The elements that each set of `a` shares with its counterpart in `b`."""
+    """The elements that are in both a set of `a` and the corresponding set of `b`."""
     return _merge(a, b, "intersection", validate_indices)
 
 
 @export("sets.union")
 def union(a, b, validate_indices=True):
-    """The elements of each set of `a` and of its counterpart in `b`."""
+    """The elements that are in a set of `a` or in the corresponding set of `b`."""
     return _merge(a, b, "union", validate_indices)
 
 
 @export("sets.size")
 def size(a, validate_indices=True):
-    """How many different elements each set of a SparseTensor has."""
+    """The number of distinct elements of each set of a SparseTensor."""
     if not isinstance(a, SparseTensor):
         raise TypeError(f"Expected `SparseTensor`, got {a}.")
     return raw.SetSize(*_parts(a), validate_indices)

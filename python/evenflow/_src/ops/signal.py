@@ -1,4 +1,4 @@
-"""tf.signal: Fourier transforms and frames."""
+"""tf.signal: Fourier transforms, framing, and short-time Fourier transforms."""
 from .. import errors
 from ..namespace import export, offer_ops
 from .common import convert, dtypes, normal_axis, np, raw, rank_of, static_shape, static_value
@@ -14,7 +14,7 @@ offer_ops("""
 
 
 def size_of(x, axis):
-    """A size of a tensor: a number if it is known, else a tensor."""
+    """A size of a tensor: an int if it is known, else a tensor."""
     dims = static_shape(x)
     known = None if dims is None else dims[axis]
     return raw.Shape(x)[axis] if known is None else known
@@ -35,8 +35,8 @@ def pi_of(dtype):
 
 
 def _lengths(x, n, fft_length, full):
-    """The lengths of a transform over the last `n` axes: as given, or those of the input. `full`: how long the last
-    axis is of which the input has one half."""
+    """The lengths of a transform over the last `n` axes: as given, or those of the input. `full` computes the length of the
+    last axis, of which the input has only one half."""
     if fft_length is not None:
         fft_length = convert(fft_length, dtypes.int32)
         dims = static_shape(fft_length)
@@ -53,7 +53,7 @@ def _whole(size):
 
 
 def _check_empty(x, lengths, n):
-    """An input is filled up with zeros to `lengths`, but as in TensorFlow one without elements is not."""
+    """Raises InvalidArgumentError for an empty input that would need padding: as in TensorFlow, it is not padded."""
     dims = static_shape(x)
     if dims is None or 0 not in dims:
         return
@@ -62,7 +62,7 @@ def _check_empty(x, lengths, n):
         if size is not None and size < length:
             raise errors.InvalidArgumentError(
                 None, None, f"Input dimension {k} must have length of at least {length} but got: {size}. The input, of "
-                f"shape {list(dims)}, is empty, and an empty input is not filled up with zeros")
+                f"shape {list(dims)}, is empty, and an empty input is not padded with zeros")
 
 
 def _named(n):
@@ -94,7 +94,7 @@ def _real(n):
         kind = dtypes.float32 if x.dtype is dtypes.complex64 else dtypes.float64
         return inverse(x, _lengths(x, n, fft_length, _whole), Treal=kind, name=name)
 
-    rfft.__doc__ = f"The Fourier transform of real numbers over {n} ax{'i' if n == 1 else 'e'}s: the first half of it."
+    rfft.__doc__ = f"The Fourier transform of real numbers over {n} ax{'i' if n == 1 else 'e'}s; only its first half."
     irfft.__doc__ = "Real numbers from the first half of their Fourier transform."
     for function, word in ((rfft, "rfft"), (irfft, "irfft")):
         function.__name__ = function.__qualname__ = word + _named(n)
@@ -109,7 +109,7 @@ rfft3d, irfft3d = _real(3)
 
 
 def _axes_and_lengths(x, fft_length, axes, full=lambda size: size):
-    """The axes of a transform over any of them, and its lengths."""
+    """(axes, lengths) of a transform over any axes."""
     if axes is None:
         count = rank_of(x) if fft_length is None else len(fft_length)
         axes = list(range(-count, 0))
@@ -136,7 +136,7 @@ def ifftnd(input_tensor, fft_length=None, axes=None, norm=None, name=None):
 
 @export("signal.rfftnd", "rfftnd")
 def rfftnd(input_tensor, fft_length=None, axes=None, norm=None, name=None):
-    """The Fourier transform of real numbers over any axes: the first half of the last of them."""
+    """The Fourier transform of real numbers over any axes; only the first half along the last of them."""
     x = convert(input_tensor, None, dtypes.float32)
     kind = dtypes.complex64 if x.dtype is dtypes.float32 else dtypes.complex128
     return raw.RFFTND(x, *_axes_and_lengths(x, fft_length, axes), Tcomplex=kind, name=name)
@@ -165,7 +165,7 @@ def _rolled(x, axes, name, inverse):
 
 @export("signal.fftshift")
 def fftshift(x, axes=None, name=None):
-    """Puts the zero frequency into the middle."""
+    """Moves the zero frequency to the center."""
     return _rolled(x, axes, name, False)
 
 
@@ -180,7 +180,7 @@ def ifftshift(x, axes=None, name=None):
 
 @export("signal.frame")
 def frame(signal, frame_length, frame_step, pad_end=False, pad_value=0, axis=-1, name=None):
-    """Pieces of `frame_length` elements of an axis, one every `frame_step`."""
+    """Splits an axis into frames of `frame_length` elements, which start every `frame_step` elements."""
     signal = convert(signal)
     axis = normal_axis(axis, rank_of(signal))
     length, step = _plain(frame_length), _step(frame_step)
@@ -198,7 +198,7 @@ def frame(signal, frame_length, frame_step, pad_end=False, pad_value=0, axis=-1,
 
 
 def _plain(value):
-    """A whole number if it is known, else a tensor."""
+    """An int if the value is known, else a tensor."""
     if isinstance(value, int):
         return value
     value = convert(value, dtypes.int32)
@@ -207,11 +207,11 @@ def _plain(value):
 
 
 def _step(value):
-    """The distance of frames, which divides lengths."""
+    """The frame step. Raises InvalidArgumentError if it is 0, because lengths are divided by it."""
     step = _plain(value)
     if isinstance(step, int) and step == 0:
         raise errors.InvalidArgumentError(
-            None, None, "Integer division by zero: frame_step is 0; frames must begin 1 or more apart")
+            None, None, "Integer division by zero: frame_step is 0; it must be at least 1")
     return step
 
 
@@ -227,10 +227,10 @@ def _matrix(rows):
 
 @export("signal.overlap_and_add")
 def overlap_and_add(signal, frame_step, name=None):
-    """A signal from frames that begin every `frame_step`: what overlaps is added.
+    """Reconstructs a signal from frames that start every `frame_step` elements. Overlapping parts are added.
 
-    A frame is cut into pieces of one step. With a row of zeros behind the frames, writing the pieces row by row shifts
-    each row of pieces by one frame, and the sum over the rows is the signal."""
+    Each frame is split into pieces of one step. If a row of zeros is appended to the frames and the pieces are reshaped row
+    by row, each row of pieces is shifted by one frame, so the sum over the rows is the signal."""
     signal = convert(signal)
     step = _step(frame_step)
     rank = rank_of(signal)
@@ -253,20 +253,20 @@ def overlap_and_add(signal, frame_step, name=None):
 
 
 def _enclosing(length):
-    """The smallest power of two that is not below `length`."""
+    """The smallest power of two that is at least `length`."""
     return 1 << max(0, length - 1).bit_length() if isinstance(length, int) else raw.Cast(
         raw.Pow(2.0, raw.Ceil(raw.Log(raw.Cast(length, dtypes.float32)) / convert(np.log(2.0), dtypes.float32))), dtypes.int32)
 
 
 def _hann(*args, **kwargs):
-    from .signal_windows import hann_window  # the windows are made with the transforms of this file
+    from .signal_windows import hann_window  # signal_windows.py imports this file
 
     return hann_window(*args, **kwargs)
 
 
 @export("signal.stft")
 def stft(signals, frame_length, frame_step, fft_length=None, window_fn=_hann, pad_end=False, name=None):
-    """Fourier transforms of overlapping frames, each under a window."""
+    """The short-time Fourier transform: Fourier transforms of overlapping, windowed frames."""
     signals = convert(signals)
     length = _plain(frame_length)
     fft_length = _enclosing(length) if fft_length is None else _plain(fft_length)
@@ -278,7 +278,7 @@ def stft(signals, frame_length, frame_step, fft_length=None, window_fn=_hann, pa
 
 @export("signal.inverse_stft_window_fn")
 def inverse_stft_window_fn(frame_step, forward_window_fn=_hann, name=None):
-    """The window with which inverse_stft undoes stft with `forward_window_fn`."""
+    """The window with which inverse_stft inverts a stft with `forward_window_fn`."""
     step = _step(frame_step)
 
     def window(frame_length, dtype):

@@ -26,19 +26,19 @@ def _raised_cosine(length, periodic, dtype, a, b, name):
 
 @export("signal.hann_window")
 def hann_window(window_length, periodic=True, dtype=dtypes.float32, name=None):
-    """The window 0.5 - 0.5 cos."""
+    """The Hann window: 0.5 - 0.5 cos."""
     return _raised_cosine(window_length, periodic, dtype, 0.5, 0.5, name)
 
 
 @export("signal.hamming_window")
 def hamming_window(window_length, periodic=True, dtype=dtypes.float32, name=None):
-    """The window 0.54 - 0.46 cos."""
+    """The Hamming window: 0.54 - 0.46 cos."""
     return _raised_cosine(window_length, periodic, dtype, 0.54, 0.46, name)
 
 
 @export("signal.kaiser_window")
 def kaiser_window(window_length, beta=12.0, dtype=dtypes.float32, name=None):
-    """Kaiser's window."""
+    """The Kaiser window."""
     dtype, length = _float(dtype), _plain(window_length)
     if length == 1:
         return convert([1.0], dtype)
@@ -53,7 +53,7 @@ def kaiser_window(window_length, beta=12.0, dtype=dtypes.float32, name=None):
 
 @export("signal.kaiser_bessel_derived_window")
 def kaiser_bessel_derived_window(window_length, beta=12.0, dtype=dtypes.float32, name=None):
-    """The window whose squares, a half apart, add up to one."""
+    """The Kaiser-Bessel-derived window: its squares at two points half a window apart add up to 1."""
     half = _plain(window_length) // 2
     sums = raw.Cumsum(kaiser_window(half + 1, beta, dtype), 0)
     rise = raw.Sqrt(sums[:-1] / sums[-1])
@@ -101,7 +101,7 @@ def _parts(x):
 
 
 def _weighted(x, first, others):
-    """x with its first element times one number and the others times another."""
+    """x with its first element multiplied by `first` and the others by `others`."""
     n = size_of(x, -1)
     rest = raw.Fill(raw.Reshape(convert(n, dtypes.int32) - 1, [1]), others)
     return x * raw.ConcatV2([raw.Reshape(first, [1]), rest], 0)
@@ -133,7 +133,7 @@ def _transformed(x, kind, norm):
 
 
 def _padded(x, n):
-    """The last axis cut or filled up with zeros to n elements."""
+    """Truncates the last axis, or pads it with zeros, to n elements."""
     have = size_of(x, -1)
     x = x[..., :n]
     more = _at_least_zero(n - have)
@@ -173,7 +173,8 @@ def dct(input, type=2, n=None, axis=-1, norm=None, name=None):  # noqa: A002
 
 @export("signal.idct", "compat.v1.spectral.idct")
 def idct(input, type=2, n=None, axis=-1, norm=None, name=None):  # noqa: A002
-    """The inverse of dct; without norm="ortho" up to a factor: twice the length, for type 1 twice one less."""
+    """The inverse of dct. Without norm="ortho" the result is scaled by twice the length (for type 1, twice the length minus
+    one)."""
     _check(type, norm)
     if n is not None:
         raise NotImplementedError("idct: n is not supported; TensorFlow does not support it either")
@@ -236,7 +237,7 @@ def inverse_mdct(mdcts, window_fn=vorbis_window, norm=None, name=None):
 @export("signal.linear_to_mel_weight_matrix")
 def linear_to_mel_weight_matrix(num_mel_bins=20, num_spectrogram_bins=129, sample_rate=8000, lower_edge_hertz=125.0,
                                 upper_edge_hertz=3800.0, dtype=dtypes.float32, name=None):
-    """A matrix that turns spectra into mel spectra: triangles that are equally wide on the mel scale."""
+    """A matrix that converts spectra to mel spectra: triangular filters of equal width on the mel scale."""
     dtype = dtypes.as_dtype(dtype)
     if num_mel_bins <= 0:
         raise ValueError(f"num_mel_bins must be positive. Got: {num_mel_bins}")

@@ -1,4 +1,4 @@
-"""Sorting, and the largest elements of a row."""
+"""Sorting and top_k."""
 from ..graph import name_scope
 from ..namespace import export
 from ..tensors import constant
@@ -6,7 +6,7 @@ from .common import convert, dtypes, exchanged, executing_eagerly, seen, normal_
 
 
 def _last(x, axis):
-    """The permutation that exchanges `axis` and the last dimension; a named constant in a graph."""
+    """The permutation that swaps `axis` and the last dimension; in a graph it is a named constant."""
     rank = rank_of(x)
     if rank is None:
         rank = raw.Rank(x)
@@ -18,7 +18,7 @@ def _last(x, axis):
 
 
 def _descending(x, axis, places):
-    count = raw.Shape(x)[axis]  # refuses an axis that is not there
+    count = raw.Shape(x)[axis]  # raises an error if the axis is out of range
     if axis == -1 or axis + 1 == rank_of(x):
         found = raw.TopKV2(x, count)
         return found[1] if places else found[0]
@@ -37,7 +37,7 @@ def _ordered(values, axis, direction, places):
     axis = int(axis)
     if direction == "DESCENDING":
         return _descending(x, axis, places)
-    if x.dtype.is_unsigned:  # turned round, because top_k finds the largest
+    if x.dtype.is_unsigned:  # reversed, because top_k finds the largest
         top = convert(x.dtype.max, x.dtype)
         found = _descending(raw.Sub(top, x), axis, places)
         return found if places else raw.Sub(top, found)
@@ -59,7 +59,7 @@ def sort(values, axis=-1, direction="ASCENDING", name=None):
 
 @export("argsort")
 def argsort(values, axis=-1, direction="ASCENDING", stable=False, name=None):
-    """Where the elements along `axis` stand that `sort` would put first, second ... (int32)."""
+    """The indices (int32) that sort the elements along `axis`."""
     if executing_eagerly():
         return _ordered(values, axis, direction, True)
     with name_scope(name or "argsort"):
@@ -68,7 +68,7 @@ def argsort(values, axis=-1, direction="ASCENDING", stable=False, name=None):
 
 @export("math.top_k", "nn.top_k")
 def top_k(input, k=1, sorted=True, index_type=dtypes.int32, name=None):  # noqa: A002
-    """The `k` largest elements of the last dimension and where they stand."""
+    """(the `k` largest elements along the last dimension, their indices)."""
     index_type = dtypes.as_dtype(index_type)
     found = raw.TopKV2(input, k, sorted, name=name)
     if index_type is dtypes.int32:
@@ -101,12 +101,12 @@ def _approximate(name, largest, doc):
 approx_max_k = _approximate(
     "approx_max_k",
     True,
-    "The `k` largest along an axis and their places; found exactly, whatever recall is asked.",
+    "(the `k` largest elements along an axis, their indices). The result is exact for any `recall_target`.",
 )
 approx_min_k = _approximate(
     "approx_min_k",
     False,
-    "The `k` smallest along an axis and their places; found exactly, whatever recall is asked.",
+    "(the `k` smallest elements along an axis, their indices). The result is exact for any `recall_target`.",
 )
 
 

@@ -1,4 +1,4 @@
-"""Sparse tensors: made and made dense, put in order, added, multiplied, reduced, cut and joined."""
+"""tf.sparse: conversion, reordering, arithmetic, reductions, slicing and concatenation of sparse tensors."""
 from .. import composite, errors
 from ..graph import control_dependencies
 from ..namespace import export
@@ -9,7 +9,7 @@ from .math import truediv
 
 
 def sparse(x):
-    """`x` as a SparseTensor; TypeError if it is none."""
+    """`x` as a SparseTensor. Raises TypeError if it is neither a SparseTensor nor a SparseTensorValue."""
     if isinstance(x, SparseTensor):
         return x
     if isinstance(x, composite.SparseTensorValue):
@@ -23,7 +23,7 @@ def _parts(x):
 
 @export("sparse.from_dense")
 def from_dense(tensor, name=None):
-    """The elements of `tensor` that are not zero (or not the empty string)."""
+    """A SparseTensor of the elements of `tensor` that are not zero (for strings, not empty)."""
     tensor = convert(tensor)
     zero = "" if tensor.dtype is dtypes.string else np.zeros([], tensor.dtype.as_numpy_dtype)
     indices = raw.Where(raw.NotEqual(tensor, convert(zero, tensor.dtype)))
@@ -35,7 +35,7 @@ def from_dense(tensor, name=None):
 
 @export("sparse.to_dense")
 def to_dense(sp_input, default_value=None, validate_indices=True, name=None):
-    """The whole tensor, `default_value` where the sparse one has nothing."""
+    """The dense tensor, with `default_value` where no element is stored."""
     x = sparse(sp_input)
     if default_value is None:
         default_value = "" if x.dtype is dtypes.string else np.zeros([], x.dtype.as_numpy_dtype)
@@ -62,7 +62,7 @@ def _with_shape(dense, shape):
 
 @export("sparse.reorder")
 def reorder(sp_input, name=None):
-    """The same with its indices in ascending order."""
+    """The same sparse tensor with its indices sorted."""
     x = sparse(sp_input)
     indices, values = raw.SparseReorder(*_parts(x), name=name)
     made = SparseTensor(indices, values, raw.Identity(x.dense_shape))
@@ -90,7 +90,7 @@ def reshape(sp_input, shape, name=None):
 
 @export("sparse.transpose")
 def transpose(sp_input, perm=None, name=None):
-    """The axes exchanged: reversed, or as `perm` says."""
+    """Permutes the axes to the order `perm`; without it, reverses them."""
     x = sparse(sp_input)
     if perm is None:
         rank = x.shape.rank
@@ -138,7 +138,7 @@ def retain(sp_input, to_retain):
 
 @export("sparse.map_values")
 def map_values(op, *args, **kwargs):
-    """`op` of the values of the sparse arguments, which must have the same indices."""
+    """Applies `op` to the values of the sparse arguments, which must have the same indices."""
     found = [a for a in list(args) + list(kwargs.values()) if isinstance(a, SparseTensor)]
     if not found:
         raise ValueError("No SparseTensor in argument list of map_values")
@@ -152,7 +152,7 @@ def map_values(op, *args, **kwargs):
 
 
 def _same_places(tensors):
-    """Checks that all have the indices and the shape of the first."""
+    """Checks that all tensors have the indices and the dense shape of the first."""
     checks = []
     for other in tensors[1:]:
         for word, ours, theirs in (("indices", tensors[0].indices, other.indices),
@@ -163,7 +163,7 @@ def _same_places(tensors):
 
 @export("sparse.eye")
 def eye(num_rows, num_columns=None, dtype=dtypes.float32, name=None):
-    """Ones on the diagonal."""
+    """A sparse matrix with ones on the diagonal."""
     rows = raw.Cast(convert(num_rows, None, dtypes.int64), dtypes.int64)
     columns = rows if num_columns is None else raw.Cast(convert(num_columns, None, dtypes.int64), dtypes.int64)
     n = raw.Minimum(rows, columns)
@@ -174,7 +174,7 @@ def eye(num_rows, num_columns=None, dtype=dtypes.float32, name=None):
 
 @export("sparse.expand_dims")
 def expand_dims(sp_input, axis=None, name=None):
-    """One more axis of size 1, before `axis` (default: the last)."""
+    """Adds an axis of size 1 before `axis` (default: the last)."""
     x = sparse(sp_input)
     rank = x.shape.rank
     if rank is None:
@@ -196,11 +196,11 @@ def expand_dims(sp_input, axis=None, name=None):
     return SparseTensor(indices, x.values, sizes)
 
 
-# ---- reductions: sums over the flattened places that are left ---------------------------------------
+# ---- reductions: segment reductions over the flattened remaining coordinates ---------------------------------------
 
 
 def _reduced_axes(x, axis):
-    """Which axes are reduced, as a mask over all of them: of numpy if the rank is known, else a tensor."""
+    """A mask of the reduced axes: a numpy array if the rank is known, else a tensor."""
     rank = x.shape.rank
     if rank is not None:
         axes = range(rank) if axis is None else np.ravel(seen(axis)).tolist()
@@ -220,7 +220,8 @@ def _reduced_axes(x, axis):
 
 
 def _reduction(x, axis, keepdims, segment, empty, as_sparse):
-    """Segments of the values by what is left of their places; a sparse result has an element where one was stored."""
+    """A segment reduction of the values by their remaining coordinates. A sparse result has an element where at least one was
+    stored."""
     mask = _reduced_axes(x, axis)
     one = raw.OnesLike(x.dense_shape)
     sizes = raw.SelectV2(mask, one, x.dense_shape)
@@ -238,7 +239,7 @@ def _reduction(x, axis, keepdims, segment, empty, as_sparse):
         steps = raw.Cumprod(left, 0, exclusive=True, reverse=True)
         made = SparseTensor(raw.FloorMod(raw.FloorDiv(place, steps), left), raw.GatherNd(flat, place), left)
     else:
-        if empty is not None:  # places without elements
+        if empty is not None:  # positions without stored elements
             flat = raw.SelectV2(some, flat, convert(empty, x.dtype))
         made = raw.Reshape(flat, left)
     if x.shape.rank is None and (axis is not None or keepdims):
@@ -252,7 +253,7 @@ def _reduction(x, axis, keepdims, segment, empty, as_sparse):
 
 @export("sparse.reduce_sum")
 def reduce_sum(sp_input, axis=None, keepdims=None, output_is_sparse=False, name=None):
-    """The sum along `axis` (None: of everything)."""
+    """The sum along `axis`; None means all axes."""
     return _reduction(sparse(sp_input), axis, keepdims, raw.UnsortedSegmentSum, None, output_is_sparse)
 
 
@@ -266,7 +267,7 @@ def reduce_max(sp_input, axis=None, keepdims=None, output_is_sparse=False, name=
 
 
 def _union(a, b):
-    """Two tensors' values side by side over the places of both, as (indices, a's, b's)."""
+    """(union of the indices of two tensors, the values of a at them, the values of b at them)."""
     equal = raw.Equal(a.dense_shape, b.dense_shape, incompatible_shape_error=False)  # ranks may differ
     same = raw.All(raw.Reshape(equal, [-1]), [0])
     check = debug.Assert(same, ["Operands' shapes do not match:", a.dense_shape, "and", b.dense_shape])
@@ -296,8 +297,8 @@ def _merged(a, b, function):
 
 @export("sparse.add")
 def add(a, b, threshold=0):
-    """The sum of two sparse tensors without sums below `threshold` in size; or of a sparse and a
-    dense one, which is dense."""
+    """The sum of two sparse tensors, without elements whose absolute value is below `threshold`; or the dense sum of a
+    sparse and a dense tensor."""
     if not isinstance(a, SparseTensor):
         a, b = b, a
     if not isinstance(a, SparseTensor):
@@ -314,18 +315,18 @@ def add(a, b, threshold=0):
 
 @export("sparse.maximum")
 def maximum(sp_a, sp_b, name=None):
-    """The larger of both, element by element; what is not stored counts as zero."""
+    """The elementwise maximum. Elements that are not stored count as zero."""
     return _merged(sparse(sp_a), sparse(sp_b), raw.Maximum)
 
 
 @export("sparse.minimum")
 def minimum(sp_a, sp_b, name=None):
-    """The smaller of both, element by element; what is not stored counts as zero."""
+    """The elementwise minimum. Elements that are not stored count as zero."""
     return _merged(sparse(sp_a), sparse(sp_b), raw.Minimum)
 
 
 def _beside(x, dense, function):
-    """`function` of the values and the elements of `dense`, broadcast, at their places."""
+    """Applies `function` to the values and the elements of the broadcast `dense` at the same indices."""
     dense = convert(dense, x.dtype)
     full = raw.BroadcastTo(dense, x.dense_shape)
     made = x.with_values(function(x.values, raw.GatherNd(full, x.indices)))
@@ -338,12 +339,12 @@ SparseTensor.__rmul__ = SparseTensor.__mul__
 SparseTensor.__truediv__ = lambda self, y: _beside(self, y, truediv)
 
 
-# ---- cutting, joining, rows ---------------------------------------------------------------------------
+# ---- slicing, concatenating, rows ---------------------------------------------------------------------------
 
 
 @export("sparse.slice")
 def slice(sp_input, start, size, name=None):  # noqa: A001
-    """The part that begins at `start` and has at most `size`."""
+    """The slice that begins at `start` and has at most the size `size`."""
     x = sparse(sp_input)
     start, size = convert(start, dtypes.int64), convert(size, dtypes.int64)
     end = raw.Minimum(raw.AddV2(start, size), x.dense_shape)
@@ -356,7 +357,7 @@ def slice(sp_input, start, size, name=None):  # noqa: A001
 
 @export("sparse.concat")
 def concat(axis, sp_inputs, expand_nonconcat_dims=False, name=None):
-    """Sparse tensors one behind the other along `axis`."""
+    """Concatenates sparse tensors along `axis`."""
     inputs = [sparse(x) for x in sp_inputs]
     if len(inputs) == 1:
         return inputs[0]
@@ -381,7 +382,7 @@ def concat(axis, sp_inputs, expand_nonconcat_dims=False, name=None):
 
 @export("sparse.fill_empty_rows")
 def fill_empty_rows(sp_input, default_value, name=None):
-    """Each row without elements gets `default_value` in its first column; also which rows those are."""
+    """Adds `default_value` to the first column of each empty row. Returns (sparse tensor, mask of the empty rows)."""
     x = sparse(sp_input)
     rank = x.shape.rank
     rows = raw.StridedSlice(x.dense_shape, [0], [1], [1], shrink_axis_mask=1)
@@ -419,7 +420,7 @@ def softmax(sp_input, name=None):
 
 @export("sparse.to_indicator")
 def to_indicator(sp_input, vocab_size, name=None):
-    """A bool tensor whose last axis is `vocab_size` long, true at the values of each row."""
+    """A bool tensor whose last axis has size `vocab_size` and is true at the values of each row."""
     x = sparse(sp_input)
     rank = x.shape.rank
     ids = raw.Cast(x.values, dtypes.int64)

@@ -1,17 +1,18 @@
-"""Sparse results of counting and combining: bincount, crosses of features, and the product of two sparse matrices."""
+"""tf.sparse.bincount, feature crosses (tf.sparse.cross), and the product of two sparse matrices."""
 from ..namespace import export
 from ..ragged import RaggedTensor
 from .common import SparseTensor, convert, dtypes, rank_of, raw
 from .counting import _flat
 from .sparse import sparse
 
-_HASH_KEY = 0xDECAFCAFFE  # what hashes start from unless told otherwise
-_MULTIPLIER = 0xC6A4A7935BD1E995  # of the 64-bit MurmurHash, by which fingerprints are combined
+_HASH_KEY = 0xDECAFCAFFE  # the default hash key
+_MULTIPLIER = 0xC6A4A7935BD1E995  # the multiplier of the 64-bit MurmurHash, which combines fingerprints
 
 
 @export("sparse.bincount")
 def bincount(values, weights=None, axis=0, minlength=None, maxlength=None, binary_output=False, name=None):
-    """How often each integer occurs in `values`, or the sum of its `weights`, as a SparseTensor; by row for axis -1."""
+    """The number of occurrences of each integer in `values`, or the sum of its `weights`, as a SparseTensor. With axis -1, for
+    each row."""
     if axis not in (0, -1):
         raise ValueError(f"Unsupported value for argument axis={axis}. Only 0 and -1 are supported.")
     rows = next((kind for kind in (SparseTensor, RaggedTensor) if isinstance(values, kind)), None)
@@ -36,7 +37,7 @@ def bincount(values, weights=None, axis=0, minlength=None, maxlength=None, binar
 
 
 def _spread(counts):
-    """For groups of these sizes: (the group of each member, its place within the group)."""
+    """(group of each member, its index within the group) for groups of these sizes."""
     ends = raw.Cumsum(counts, 0)
     total = raw.Sum(counts, [0])
     member = raw.Range(convert(0, dtypes.int64), total, convert(1, dtypes.int64))
@@ -45,7 +46,7 @@ def _spread(counts):
 
 
 def _column(x, wrong):
-    """One feature as (values, splits of its rows): of a dense or sparse matrix of strings or integers."""
+    """(values, row splits) of one feature, which is a dense or sparse matrix of strings or integers."""
     if isinstance(x, RaggedTensor):
         raise TypeError(wrong)
     if isinstance(x, SparseTensor):
@@ -63,7 +64,7 @@ def _column(x, wrong):
 
 
 def _crossed(inputs, wrong, start, combine):
-    """All combinations of one value of each input, row by row, the last input varying fastest, as a SparseTensor."""
+    """A SparseTensor of all combinations of one value of each input, for each row; the last input varies fastest."""
     if not isinstance(inputs, (list, tuple)) or not inputs:
         raise TypeError("Inputs must be a list")
     inputs = [*(x for x in inputs if isinstance(x, SparseTensor)), *(x for x in inputs if not isinstance(x, SparseTensor))]
@@ -103,14 +104,14 @@ def _mixed(x):
 
 
 def _fingerprint(values):
-    """The 64 bits a feature counts as: an integer itself, a string its FarmHash."""
+    """The 64-bit fingerprint of features: an integer itself, or the FarmHash of a string."""
     if values.dtype is not dtypes.string:
         return raw.Bitcast(values, dtypes.uint64)
     return raw.Bitcast(raw.Fingerprint(values, "farmhash64"), dtypes.uint64)
 
 
 def _joined(a, b):
-    """The fingerprint of two in order."""
+    """The combined fingerprint of two fingerprints; their order matters."""
     by = convert(_MULTIPLIER, dtypes.uint64)
     made = raw.BitwiseXor(raw.BitwiseXor(a, by), raw.Mul(_mixed(raw.Mul(b, by)), by))
     return _mixed(raw.Mul(_mixed(raw.Mul(made, by)), by))
@@ -118,7 +119,7 @@ def _joined(a, b):
 
 @export("sparse.cross_hashed")
 def cross_hashed(inputs, num_buckets=0, hash_key=None, name=None):
-    """All combinations of one value of each input, row by row, as hashes: modulo `num_buckets`, or 2**63 - 1 for 0."""
+    """The hashes of all combinations of one value of each input, for each row, modulo `num_buckets` (2**63 - 1 if it is 0)."""
     key = convert(_HASH_KEY if hash_key is None else hash_key, dtypes.uint64)
     made = _crossed(inputs, "All inputs must be SparseTensors", lambda x: _joined(key, _fingerprint(x)), lambda a, b: _joined(a, _fingerprint(b)))
     modulus = convert(num_buckets or 2**63 - 1, dtypes.uint64)
@@ -129,7 +130,7 @@ def cross_hashed(inputs, num_buckets=0, hash_key=None, name=None):
 
 
 def _row_keys(x):
-    """(row, column) of each element, where all rows of a batch are numbered on."""
+    """(row, column) of each element; in a batch, the rows of all matrices are numbered consecutively."""
     at, size = x.indices, x.dense_shape
     if rank_of(at) is not None and at.shape[1] == 3:
         return raw.AddV2(raw.Mul(at[:, 0], size[1]), at[:, 1]), at[:, 2]
@@ -137,7 +138,7 @@ def _row_keys(x):
 
 
 def product(a, b):
-    """The product of two sparse matrices, or of two batches of them, as a SparseTensor in order."""
+    """The product of two sparse matrices, or of two batches of them, as a SparseTensor with sorted indices."""
     a, b = sparse(a), SparseTensor(*raw.SparseReorder(*_parts(sparse(b))), b.dense_shape)
     batched = a.indices.shape[1] == 3
     row, inner = _row_keys(a)
@@ -168,15 +169,15 @@ def _parts(x):
 
 
 def to_csr(indices, values, dense_shape, name=None):
-    """The sparse matrix that product_of_csr takes; its rows are found when they are needed."""
+    """The sparse matrix for product_of_csr. It is a SparseTensor; the row offsets are computed when they are needed."""
     return SparseTensor(indices, values, dense_shape)
 
 
 def product_of_csr(a, b, type, name=None):  # noqa: A002
-    """The product of two matrices of to_csr, of elements of `type`."""
+    """The product of two matrices from to_csr."""
     return product(a, b)
 
 
 def from_csr(sparse_matrix, type, name=None):  # noqa: A002
-    """Indices, values and dense_shape of a matrix of to_csr."""
+    """The SparseTensor of a matrix from to_csr."""
     return sparse_matrix

@@ -1,6 +1,6 @@
-"""Functions of plain tensors called with sparse ones.
+"""Handlers for functions of dense tensors that are called with sparse ones.
 
-Functions that map 0 to 0 work on the values that are there; the shape is asked of `dense_shape`.
+Functions that map 0 to 0 are applied to the stored values; shape, size and rank are computed from `dense_shape`.
 """
 from ..composite import SparseTensor, SparseTensorValue
 from ..dispatch import handle
@@ -10,13 +10,13 @@ from .sparse import sparse
 
 
 def _on_values(api, args, kwargs):
-    """A function whose only tensor is a SparseTensor, of its values."""
+    """Applies a function whose only tensor argument is a SparseTensor to its values."""
     x, *rest = args
     return SparseTensor(x.indices, api(x.values, *rest, **kwargs), x.dense_shape)
 
 
 def _index_type(args):
-    """The dtype that `out_type`, the second argument of shape and size, asks for."""
+    """The dtype of `out_type`, the second argument of shape and size."""
     return dtypes.int32 if len(args) < 2 or args[1] is None else dtypes.as_dtype(args[1])
 
 
@@ -37,7 +37,7 @@ math.sign math.sin math.sqrt math.square math.tan math.tanh cast""".split()
 
 
 def register():
-    """Registers the handlers; called when all public functions are there."""
+    """Registers the handlers. Called when all public functions are defined."""
     handle(SparseTensor, [names()[name] for name in _ZERO_TO_ZERO], _on_values)
     for name, handler in (("shape", _shape), ("size", _size), ("rank", _rank)):
         for kind in (SparseTensor, SparseTensorValue):

@@ -1,4 +1,4 @@
-"""Random numbers that follow from a seed alone, and the state kept in a `tf.random.Generator`.
+"""Stateless random ops, whose numbers are determined by a seed, and `tf.random.Generator`.
 
 The streams are Philox 4x32-10: a seed gives a key and a counter, and these give the numbers.
 """
@@ -14,7 +14,7 @@ from .common import Tensor, convert, dtypes, np, raw
 
 
 class Algorithm(enum.Enum):
-    """How numbers are made of key and counter."""
+    """The algorithms that compute random numbers from a key and a counter."""
 
     PHILOX = 1
     THREEFRY = 2
@@ -44,9 +44,9 @@ def algorithm_number(alg):
 
 
 def key_counter(seed, alg):
-    """Key, counter and algorithm number for a seed of two integers."""
+    """(key, counter, algorithm number) for a seed of two integers."""
     number = algorithm_number("auto_select" if alg is None else alg)
-    if not isinstance(number, Tensor) and number == 1:  # asked for by name, it takes any number for a seed
+    if not isinstance(number, Tensor) and number == 1:  # chosen by name, it accepts any number as a seed
         seed = raw.Cast(convert(seed), dtypes.int64)
     key, counter = raw.StatelessRandomGetKeyCounter(seed)
     if not isinstance(number, Tensor) and number == 2:
@@ -57,7 +57,7 @@ def key_counter(seed, alg):
 
 
 def shape_tensor(shape):
-    """A shape argument as a tensor: int32, or int64 if it is given so."""
+    """A shape argument as a tensor: int64 if it is an int64 tensor, else int32."""
     if isinstance(shape, Tensor):
         return shape
     if isinstance(shape, (list, tuple)):
@@ -73,7 +73,7 @@ _INTEGERS = (dtypes.int32, dtypes.int64, dtypes.uint32, dtypes.uint64)
 
 
 def scaled(numbers, low, high, name=None):
-    """Numbers of [0, 1) stretched to [low, high)."""
+    """Scales numbers in [0, 1) to [low, high)."""
     return raw.AddV2(raw.Mul(numbers, raw.Sub(high, low)), low, name=name)
 
 
@@ -81,7 +81,7 @@ def scaled(numbers, low, high, name=None):
 def stateless_uniform(
     shape, seed, minval=0, maxval=None, dtype=dtypes.float32, name=None, alg="auto_select"
 ):
-    """Evenly distributed numbers of [minval, maxval); both None: all integers of the dtype."""
+    """Uniformly distributed numbers in [minval, maxval). If both are None, all integers of the dtype."""
     dtype = dtypes.as_dtype(dtype)
     if dtype not in _FLOATS + _INTEGERS:
         raise ValueError(
@@ -126,7 +126,7 @@ def spread(draw, mean, stddev, name=None):
 
 
 def moments(mean, stddev, dtype):
-    """Mean and deviation as numbers of the dtype; plain ones that any float can be stay as they are (see `spread`)."""
+    """(mean, standard deviation) converted to the dtype. Python numbers stay unchanged for floating dtypes (see `spread`)."""
     if dtype.is_floating and type(mean) in (int, float) and type(stddev) in (int, float):
         return mean, stddev
     return convert(mean, dtype), convert(stddev, dtype)
@@ -160,7 +160,7 @@ def stateless_truncated_normal(
 def stateless_parameterized_truncated_normal(
     shape, seed, means=0.0, stddevs=1.0, minvals=-2.0, maxvals=2.0, name=None
 ):
-    """Normally distributed numbers within bounds; `shape` ends with that of the parameters."""
+    """Normally distributed numbers within bounds. `shape` ends with the shape of the parameters."""
     return raw.StatelessParameterizedTruncatedNormal(
         shape_tensor(shape),
         seed,
@@ -186,7 +186,7 @@ def stateless_binomial(shape, seed, counts, probs, output_dtype=dtypes.int32, na
 
 
 def gamma_numbers(draw, alpha, beta, dtype, name):
-    """What `draw` gives for shapes `alpha`, at rate `beta`; never zero."""
+    """Samples of the gamma distribution: draw(alpha) scaled by the rate `beta`, and never zero."""
     alpha = convert(alpha, dtype)
     beta = convert(1 if beta is None else beta, dtype)
     both = raw.BroadcastArgs(raw.Shape(alpha), raw.Shape(beta))
@@ -196,7 +196,7 @@ def gamma_numbers(draw, alpha, beta, dtype, name):
 
 @export("random.stateless_gamma")
 def stateless_gamma(shape, seed, alpha, beta=None, dtype=dtypes.float32, name=None):
-    """Numbers of the gamma distribution with shape `alpha` and rate `beta`."""
+    """Samples of the gamma distribution with shape `alpha` and rate `beta`."""
     shape = shape_tensor(shape)
 
     def draw(alpha):
@@ -207,7 +207,7 @@ def stateless_gamma(shape, seed, alpha, beta=None, dtype=dtypes.float32, name=No
 
 @export("random.stateless_poisson")
 def stateless_poisson(shape, seed, lam, dtype=dtypes.int32, name=None):
-    """Numbers of the Poisson distribution with rate `lam`."""
+    """Samples of the Poisson distribution with rate `lam`."""
     return raw.StatelessRandomPoisson(
         shape_tensor(shape), seed, convert(lam), dtype=dtypes.as_dtype(dtype), name=name
     )
@@ -215,7 +215,7 @@ def stateless_poisson(shape, seed, lam, dtype=dtypes.int32, name=None):
 
 @export("random.stateless_categorical")
 def stateless_categorical(logits, num_samples, seed, dtype=dtypes.int64, name=None):
-    """Class numbers drawn by unnormalised log probabilities, for each row of `logits`."""
+    """Draws class numbers from unnormalised log probabilities, for each row of `logits`."""
     if dtypes.as_dtype(dtype or "int64") not in (dtypes.int32, dtypes.int64):
         raise ValueError(f"Argument `dtype` got invalid value {dtype}. Accepted dtypes are int32 and int64.")
     return raw.StatelessMultinomial(
@@ -229,7 +229,7 @@ def stateless_categorical(logits, num_samples, seed, dtype=dtypes.int64, name=No
 
 @export("random.split", "random.experimental.stateless_split")
 def split(seed, num=2, alg="auto_select"):
-    """`num` new seeds made of one."""
+    """Derives `num` new seeds from one."""
     seed = convert(seed)
     return stateless_uniform(
         [num, 2], seed, minval=None, maxval=None, dtype=seed.dtype, alg=alg
@@ -238,7 +238,7 @@ def split(seed, num=2, alg="auto_select"):
 
 @export("random.fold_in", "random.experimental.stateless_fold_in")
 def fold_in(seed, data, alg="auto_select"):
-    """A seed made of a seed and a number."""
+    """Derives a new seed from a seed and a number."""
     data = convert(data)
     first = stateless_uniform([], seed, minval=None, maxval=None, dtype=data.dtype, alg=alg)
     return raw.Pack([first, data])
@@ -246,14 +246,14 @@ def fold_in(seed, data, alg="auto_select"):
 
 @export("random.experimental.stateless_shuffle")
 def stateless_shuffle(value, seed, alg="auto_select", name=None):
-    """The rows of `value` in a random order that follows from `seed`."""
+    """The rows of `value` in a random order that is determined by `seed`."""
     key, counter, number = key_counter(seed, alg)
     return raw.StatelessShuffle(value, key, counter, number, name=name)
 
 
 @export("random.experimental.index_shuffle")
 def index_shuffle(index, seed, max_index):
-    """Where `index` goes in a random order of [0, max_index] that follows from `seed`."""
+    """The position of `index` in a random permutation of [0, max_index] that is determined by `seed`."""
     seed = convert(seed)
     rank = len(seed._dims) if seed._dims is not None else 1
     padding = [[1, 0]] + [[0, 0]] * (rank - 1)
@@ -266,12 +266,12 @@ _STATE_SIZE, _COUNTER_SIZE = 3, 2
 
 
 def _signed(value):
-    """A Python integer of 64 bits as a signed one."""
+    """An unsigned 64-bit Python integer as a signed one."""
     return value - (1 << 64) if isinstance(value, int) and value >= 1 << 63 else value
 
 
 def _state_of(seed):
-    """The state for a seed: an integer fills it from the counter on, a vector from its end."""
+    """The state for a seed: an integer becomes the first word of the counter; a vector fills the last words."""
     if isinstance(seed, int):
         words = [(seed >> (64 * k)) & ((1 << 64) - 1) for k in range(_STATE_SIZE)]
         return convert([_signed(w) for w in words], dtypes.int64)
@@ -303,9 +303,9 @@ def _variable(state):
 
 @export("random.Generator", "random.experimental.Generator")
 class Generator(AutoTrackable):
-    """A stream of random numbers whose position is kept in a variable.
+    """A generator of random numbers whose state is a variable.
 
-    Made by `from_seed`, `from_state`, `from_key_counter` or `from_non_deterministic_state`.
+    Create one with `from_seed`, `from_state`, `from_key_counter` or `from_non_deterministic_state`.
     """
 
     def __init__(self, copy_from=None, state=None, alg=None):
@@ -330,28 +330,28 @@ class Generator(AutoTrackable):
 
     @classmethod
     def from_state(cls, state, alg):
-        """A generator that goes on from a state."""
+        """A generator that continues from a state."""
         return cls(alg=alg, state=state)
 
     @classmethod
     def from_seed(cls, seed, alg=None):
-        """A generator whose stream follows from a seed."""
+        """A generator whose numbers are determined by a seed."""
         alg = "philox" if alg is None else alg
         return cls(state=create_rng_state(seed, alg), alg=alg)
 
     @classmethod
     def from_non_deterministic_state(cls, alg=None):
-        """A generator that differs each time."""
+        """A generator with a different, unpredictable state each time."""
         state = raw.NonDeterministicInts([_STATE_SIZE], dtype=dtypes.int64)
         return cls(state=state, alg="philox" if alg is None else alg)
 
     @classmethod
     def from_key_counter(cls, key, counter, alg):
-        """A generator with a given key, and counter of two words."""
+        """A generator with the given key and counter, which has two words."""
         return cls(state=_key_counter_state(key, counter), alg=alg)
 
     def reset(self, state):
-        """Goes on from `state`."""
+        """Continues from `state`."""
         state = convert(state, dtypes.int64)
         self._check(state)
         self._state_var.assign(state)
@@ -361,12 +361,12 @@ class Generator(AutoTrackable):
         self._state_var.assign(create_rng_state(seed, self._alg))
 
     def reset_from_key_counter(self, key, counter):
-        """Goes on from key and counter."""
+        """Continues from a key and counter."""
         self._state_var.assign(_key_counter_state(key, counter))
 
     @property
     def state(self):
-        """The variable that holds counter and key."""
+        """The variable with the counter and the key."""
         return self._state_var
 
     @property
@@ -380,13 +380,13 @@ class Generator(AutoTrackable):
         return self._state_var.read_value()[_COUNTER_SIZE]
 
     def skip(self, delta):
-        """Leaves out as many numbers; returns the state before."""
+        """Skips `delta` numbers. Returns the previous state."""
         delta = raw.Cast(convert(delta), dtypes.uint64)
         alg = convert(self._alg, dtypes.int32)
         return raw.RngReadAndSkip(self._state_var.handle, alg, delta)
 
     def _next(self, shape):
-        """Key and counter for the numbers of `shape`, which are then used up."""
+        """(key, counter) for the numbers of `shape`. The generator advances past them."""
         before = self.skip(raw.Prod(shape, [0]))
         counter = raw.Bitcast(before[:_COUNTER_SIZE], dtypes.uint64)
         key = raw.Bitcast(before[_COUNTER_SIZE : _COUNTER_SIZE + 1], dtypes.uint64)
@@ -408,7 +408,7 @@ class Generator(AutoTrackable):
         return self._bell(raw.StatelessTruncatedNormalV2, shape, mean, stddev, dtype, name)
 
     def uniform(self, shape, minval=0, maxval=None, dtype=dtypes.float32, name=None):
-        """Evenly distributed numbers of [minval, maxval)."""
+        """Uniformly distributed numbers in [minval, maxval)."""
         dtype = dtypes.as_dtype(dtype)
         if dtype.is_integer and (minval is None) != (maxval is None):
             raise ValueError(f"For integer dtype {dtype!r}, minval and maxval must be both None or both given")
@@ -426,7 +426,7 @@ class Generator(AutoTrackable):
         return scaled(numbers, low, high, name)
 
     def uniform_full_int(self, shape, dtype=dtypes.uint64, name=None):
-        """Evenly distributed numbers of all the dtype has."""
+        """Uniformly distributed integers over the whole range of the dtype."""
         shape = shape_tensor(shape)
         return raw.StatelessRandomUniformFullIntV2(
             shape, *self._next(shape), self._alg, dtype=dtypes.as_dtype(dtype), name=name
@@ -453,7 +453,7 @@ class Generator(AutoTrackable):
         return raw.Pack([keys, raw.ZerosLike(keys)])
 
     def split(self, count=1):
-        """A list of new generators with streams of their own."""
+        """A list of new generators with independent streams."""
         keys = self.uniform_full_int([count], dtypes.int64)
         zero = convert(0, dtypes.int64)
         return [
@@ -463,7 +463,7 @@ class Generator(AutoTrackable):
 
 
 def _generator(state, alg):
-    """For pickles: the class is not found by its module, which is TensorFlow's."""
+    """Used by unpickling, because the `__module__` of the class is a module of TensorFlow."""
     return Generator(state=state, alg=alg)
 
 
@@ -482,7 +482,7 @@ _global = [None]
 
 @export("random.get_global_generator", "random.experimental.get_global_generator")
 def get_global_generator():
-    """The generator of the whole program, made at the first call."""
+    """The global generator of the program, which is created at the first call."""
     if _global[0] is None:
         with init_scope():
             _global[0] = Generator.from_non_deterministic_state()
@@ -491,5 +491,5 @@ def get_global_generator():
 
 @export("random.set_global_generator", "random.experimental.set_global_generator")
 def set_global_generator(generator):
-    """Replaces the generator of the whole program."""
+    """Replaces the global generator."""
     _global[0] = generator

@@ -1,4 +1,4 @@
-"""Strings: joined, cut, searched, hashed, and turned into numbers and back."""
+"""tf.strings: joining, splitting, regular expressions, hashing, and conversion to and from numbers."""
 from .. import errors
 from ..dispatch import REFUSED, redirect
 from ..namespace import export, offer_ops
@@ -19,7 +19,7 @@ offer_ops(
 
 @export("strings.to_hash_bucket")
 def to_hash_bucket(input, num_buckets, name=None):  # noqa: A002
-    """The bucket of each string by a hash that may change with the program's version."""
+    """The hash bucket of each string. The hash function may change between versions."""
     try:
         return raw.StringToHashBucket(input, num_buckets, name=name)
     except REFUSED:
@@ -28,7 +28,7 @@ def to_hash_bucket(input, num_buckets, name=None):  # noqa: A002
 
 @export("strings.as_string", "as_string")
 def as_string(input, precision=-1, scientific=False, shortest=False, width=-1, fill="", name=None):  # noqa: A002
-    """Each element written as text."""
+    """Converts each element to a string."""
     try:
         return raw.AsString(convert(input), precision, scientific, shortest, width, fill, name=name)
     except REFUSED:
@@ -37,7 +37,7 @@ def as_string(input, precision=-1, scientific=False, shortest=False, width=-1, f
 
 @export("strings.join")
 def join(inputs, separator="", name=None):
-    """The strings at each place of all `inputs`, joined."""
+    """Joins the strings of all `inputs` elementwise."""
     try:
         return raw.StringJoin([convert(i, dtypes.string) for i in inputs], separator, name=name)
     except REFUSED:
@@ -56,7 +56,7 @@ def v1_reduce_join(inputs, axis=None, keep_dims=None, separator="", name=None, r
 
 @export("strings.reduce_join")
 def reduce_join(inputs, axis=None, keepdims=False, separator="", name=None):
-    """The strings along `axis` joined, the first axis named fastest; None joins all, row by row."""
+    """Joins the strings along `axis`. With several axes, the first one varies fastest; None joins all strings, row by row."""
     try:
         inputs = convert(inputs)
     except REFUSED:
@@ -76,7 +76,7 @@ def reduce_join(inputs, axis=None, keepdims=False, separator="", name=None):
 
 @export("strings.unsorted_segment_join")
 def unsorted_segment_join(inputs, segment_ids, num_segments, separator="", name=None):
-    """The strings of each segment joined, in the order in which they stand."""
+    """Joins the strings of each segment in their order."""
     return raw.UnsortedSegmentJoin(inputs, segment_ids, num_segments, separator, name=name)
 
 
@@ -124,7 +124,7 @@ def v1_substr(input, pos, len, name=None, unit="BYTE"):  # noqa: A002
 
 @export("strings.to_number")
 def to_number(input, out_type=dtypes.float32, name=None):  # noqa: A002
-    """The number each string spells."""
+    """Parses each string as a number."""
     try:
         return raw.StringToNumber(convert(input, dtypes.string), out_type, name=name)
     except REFUSED:
@@ -133,7 +133,7 @@ def to_number(input, out_type=dtypes.float32, name=None):  # noqa: A002
 
 @export("strings.regex_replace")
 def regex_replace(input, pattern, rewrite, replace_global=True, name=None):  # noqa: A002
-    """Each string with what `pattern` matches replaced by `rewrite`, in which \\1 is a group."""
+    """Replaces the matches of `pattern` in each string by `rewrite`, in which \\1 is the first group."""
     try:
         op = raw.StaticRegexReplace if isinstance(pattern, (str, bytes)) and isinstance(rewrite, (str, bytes)) else raw.RegexReplace
         return op(convert(input, dtypes.string), pattern, rewrite, replace_global, name=name)
@@ -155,7 +155,7 @@ def regex_full_match(input, pattern, name=None):  # noqa: A002
 
 
 def _tokens(strings, parts):
-    """The tokens of strings of any rank as a ragged tensor of one rank more; `parts` splits a vector."""
+    """The tokens of strings of any rank, as a ragged tensor with one more dimension. `parts` splits a vector."""
     if has_rows(strings):
         strings = as_ragged(strings)
         return strings.with_flat_values(_tokens(strings.flat_values, parts))
@@ -171,18 +171,18 @@ def _tokens(strings, parts):
 
 @export("strings.split")
 def split(input, sep=None, maxsplit=-1, name=None):  # noqa: A002
-    """The tokens of each string between `sep` (None: white space), as a ragged tensor."""
+    """Splits each string at `sep` (None means white space). Returns a ragged tensor."""
     return _tokens(input, lambda x: raw.StringSplitV2(x, "" if sep is None else sep, maxsplit, name=name))
 
 
 @export("strings.bytes_split")
 def bytes_split(input, name=None):  # noqa: A002
-    """The single bytes of each string, as a ragged tensor."""
+    """Splits each string into bytes. Returns a ragged tensor."""
     return _tokens(input, lambda x: raw.StringSplit(x, "", name=name))
 
 
 def _typed(result_type, strings, parts):
-    """Tokens as v1 gives them: a SparseTensor, or a RaggedTensor if that is asked for."""
+    """Tokens as in TensorFlow 1: a SparseTensor, or a RaggedTensor if `result_type` says so."""
     if result_type not in ("SparseTensor", "RaggedTensor"):
         raise ValueError("result_type must be 'RaggedTensor' or 'SparseTensor'.")
     if not has_rows(strings):
@@ -196,7 +196,7 @@ def _typed(result_type, strings, parts):
 
 @export("compat.v1.strings.split")
 def v1_split(input=None, sep=None, maxsplit=-1, result_type="SparseTensor", source=None, name=None):  # noqa: A002
-    """The tokens of each string between `sep` (None: white space)."""
+    """Splits each string at `sep` (None means white space)."""
     strings = source if input is None else input
     if strings is None or (input is not None and source is not None):
         raise ValueError("strings.split takes one of the arguments `input` and `source`")
@@ -205,7 +205,7 @@ def v1_split(input=None, sep=None, maxsplit=-1, result_type="SparseTensor", sour
 
 @export("compat.v1.string_split")
 def string_split(source, sep=None, skip_empty=True, delimiter=None, result_type="SparseTensor", name=None):
-    """The tokens of each string between any of the bytes of `sep` (or `delimiter`, by default a space)."""
+    """Splits each string at any of the bytes of `sep` (or `delimiter`; by default a space)."""
     sep = delimiter if sep is None else sep
     sep = convert(" " if sep is None else sep, dtypes.string)
     return _typed(result_type, source, lambda x: raw.StringSplit(x, sep, skip_empty, name=name))
@@ -213,5 +213,5 @@ def string_split(source, sep=None, skip_empty=True, delimiter=None, result_type=
 
 @export("fingerprint")
 def fingerprint(data, method="farmhash64", name=None):
-    """Eight bytes for each row of `data` that tell it from others."""
+    """An 8-byte fingerprint (hash) of each row of `data`."""
     return raw.Fingerprint(data, method, name=name)

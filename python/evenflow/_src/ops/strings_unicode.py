@@ -1,11 +1,12 @@
-"""Strings as sequences: of characters, and of n-grams of words."""
+"""Unicode functions of tf.strings, and n-grams."""
 from ..namespace import export
 from ..ragged import RaggedTensor, as_ragged, has_rows
 from .common import convert, dtypes, rank_of, raw
 
 
 def _by_row(strings, parts):
-    """`parts(vector)` -> RaggedTensor of strings of any rank, with one rank more; of a scalar, a vector."""
+    """Applies `parts`, which maps a vector of strings to a RaggedTensor, to strings of any rank. The result has one more
+    dimension; for a scalar it is a vector."""
     if has_rows(strings):
         strings = as_ragged(strings)
         return strings.with_flat_values(_by_row(strings.flat_values, parts))
@@ -22,7 +23,7 @@ def _by_row(strings, parts):
 
 @export("strings.unicode_decode")
 def unicode_decode(input, input_encoding, errors="replace", replacement_char=65533, replace_control_characters=False, name=None):  # noqa: A002
-    """The characters of each string as numbers, as a ragged tensor."""
+    """Decodes each string to the code points of its characters. Returns a ragged tensor."""
     def parts(vector):
         splits, values = raw.UnicodeDecode(vector, input_encoding=input_encoding, errors=errors, replacement_char=replacement_char,
                                            replace_control_characters=replace_control_characters)
@@ -33,7 +34,7 @@ def unicode_decode(input, input_encoding, errors="replace", replacement_char=655
 
 @export("strings.unicode_split")
 def unicode_split(input, input_encoding, errors="replace", replacement_char=65533, name=None):  # noqa: A002
-    """The characters of each string as strings of their own, as a ragged tensor."""
+    """Splits each string into its characters. Returns a ragged tensor of strings."""
     codes = unicode_decode(input, input_encoding, errors, replacement_char)
     flat = codes.flat_values if has_rows(codes) else codes
     single = raw.Range(convert(0, dtypes.int64), raw.AddV2(raw.Size(flat, dtypes.int64), convert(1, dtypes.int64)), convert(1, dtypes.int64))
@@ -43,7 +44,7 @@ def unicode_split(input, input_encoding, errors="replace", replacement_char=6553
 
 @export("strings.unicode_encode")
 def unicode_encode(input, output_encoding, errors="replace", replacement_char=65533, name=None):  # noqa: A002
-    """A string from the numbers of its characters, which are the last axis."""
+    """Encodes code points along the last axis to strings."""
     def encoded(values, splits):
         return raw.UnicodeEncode(values, splits, output_encoding=output_encoding, errors=errors, replacement_char=replacement_char)
 
@@ -82,7 +83,7 @@ def _paddings(pad_values):
 
 @export("strings.ngrams")
 def ngrams(data, ngram_width, separator=" ", pad_values=None, padding_width=None, preserve_short_sequences=False, name=None):
-    """Neighbours along the last axis joined by `separator`, for one width or each of several."""
+    """n-grams: joins `ngram_width` neighbouring strings along the last axis with `separator`, for one width or several."""
     left, right = _paddings(pad_values)
     if pad_values is None:
         padding_width = 0

@@ -1,10 +1,10 @@
-"""tf.make_tensor_proto and tf.make_ndarray: arrays as TensorProto messages, and back."""
+"""tf.make_tensor_proto and tf.make_ndarray: conversion between arrays and TensorProto messages."""
 from ..event_messages import message
 from ..graph import eagerly
 from ..namespace import export
 from .common import Tensor, convert, dtypes, np, raw
 
-_FIELDS = {  # of a message with a single element, by the kind of its dtype
+_FIELDS = {  # kind of a dtype -> field of a message with a single element
     dtypes.float32: "float_val", dtypes.float64: "double_val", dtypes.int64: "int64_val", dtypes.bool: "bool_val",
     dtypes.uint32: "uint32_val", dtypes.uint64: "uint64_val", dtypes.float16: "half_val", dtypes.bfloat16: "half_val",
     dtypes.complex64: "scomplex_val", dtypes.complex128: "dcomplex_val", dtypes.string: "string_val",
@@ -12,7 +12,7 @@ _FIELDS = {  # of a message with a single element, by the kind of its dtype
 
 
 def _array(values, dtype):
-    """An array of the dtype that a tensor of these values would have, and that dtype."""
+    """(array, dtype) of these values, with the dtype that a tensor of them would have."""
     if isinstance(values, Tensor):
         raise TypeError("make_tensor_proto takes arrays and Python values, not tensors; call .numpy() on it")
     with eagerly():

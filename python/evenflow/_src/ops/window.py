@@ -1,4 +1,4 @@
-"""Windows that slide over images: sizes, strides, dilations and paddings, spelt in TensorFlow's many ways."""
+"""Arguments of ops with sliding windows: sizes, strides, dilations and paddings, in all forms that TensorFlow accepts."""
 from .. import errors
 from .array import required_space_to_batch_paddings
 from .common import Tensor, seen, raw, static_shape
@@ -8,7 +8,7 @@ FIRST = {1: "NCW", 2: "NCHW", 3: "NCDHW"}
 
 
 def channels_first(data_format, n, word="data_format"):
-    """Whether channels come first; ValueError for a format that is none of rank n's."""
+    """Whether channels come first. Raises an error if `data_format` is not a format for n dimensions."""
     if data_format is None or data_format == LAST[n]:
         return False
     if data_format == FIRST[n]:
@@ -23,7 +23,7 @@ def channels_first(data_format, n, word="data_format"):
 
 
 def sizes_of(value, n, first, word):
-    """A size for each dimension, of 1, n or n+2 numbers: channels and batch get 1."""
+    """A size for each dimension, from 1, n or n + 2 numbers. Batch and channels get 1."""
     if value is None:
         value = 1
     value = list(value) if hasattr(value, "__len__") else [value]
@@ -41,11 +41,11 @@ def sizes_of(value, n, first, word):
 
 
 def padding_of(padding, n):
-    """Padding as the op takes it: a word and, for EXPLICIT, a flat list."""
+    """The padding attributes of an op: a word and, for EXPLICIT, a flat list."""
     if padding == "EXPLICIT":
         raise ValueError("'EXPLICIT' is not a valid value for `padding`: give the pairs (before, after) themselves")
     if not isinstance(padding, (list, tuple)):
-        return padding, []  # the op knows the words
+        return padding, []  # the op checks the word
     if len(padding) != n + 2 or any(not isinstance(p, (list, tuple)) or len(p) != 2 for p in padding):
         raise ValueError(
             f"padding must be a string or a list of {n + 2} pairs (before, after). Received: {padding}"
@@ -54,8 +54,8 @@ def padding_of(padding, n):
 
 
 def attributes(n, padding, data_format, **sizes):
-    """What an op with windows over n dimensions takes beside tensors. One dimension is taken for two, the first of
-    size 1 (see `height_axis`)."""
+    """The attributes of an op with windows over n dimensions. One dimension is treated as two, of which the first has size 1
+    (see `height_axis`)."""
     if n == 2:
         word, explicit = padding_of(padding, 2)
     first = channels_first(data_format, n)
@@ -73,13 +73,13 @@ def attributes(n, padding, data_format, **sizes):
 
 
 def height_axis(data_format):
-    """Where sequences get a dimension of size 1 to become images."""
+    """The position at which a sequence gets a dimension of size 1 to become an image."""
     return 2 if channels_first(data_format, 1) else 1
 
 
 def by_batches(x, holes, padding, run, window, axes):
-    """An op with holes in its window, as an op without on every hole-th element: the elements of
-    each phase become a batch of their own."""
+    """Applies an op with a dilated window as an op without dilation: the elements are divided into phases (every hole-th
+    element), and each phase becomes a batch."""
     dims = static_shape(x)
     sizes = [dims[a] for a in axes] if dims is not None else [None]
     sizes = sizes if None not in sizes else raw.GatherV2(raw.Shape(x), axes, 0)
@@ -93,7 +93,7 @@ def by_batches(x, holes, padding, run, window, axes):
     elif word != "VALID":
         raise ValueError(f"`padding` must be one of 'SAME' or 'VALID'. Received: padding={padding!r}")
     pads, crops = required_space_to_batch_paddings(sizes, holes, base)
-    lead = min(axes) - 1  # dimensions between batch and space: channels, if they come first
+    lead = min(axes) - 1  # the number of dimensions between batch and space: 1 if channels come first
     full = [1] * lead + list(holes)
     pads = raw.Pad(pads, [[lead, 0], [0, 0]])
     crops = raw.Pad(crops, [[lead, 0], [0, 0]])

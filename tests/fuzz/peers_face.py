@@ -1,7 +1,7 @@
 """Calls for peers_fuzz.py that are pieces of Python: operators, indexing, conversion, variables, attributes, raw ops.
 
 A call is {"name": family, "code": expression, "args": expressions, "mode": ...}: the expression sees its arguments as a, b, c and
-is evaluated at once or inside `tf.function`. What comes out, tensor or not, is written down as leaves that can be compared.
+is evaluated eagerly or inside `tf.function`. The result, tensor or not, is written as leaves that can be compared.
 """
 import base64
 import collections
@@ -61,7 +61,7 @@ REWRITTEN = re.compile(rf"^(a - b|operator\.isub|tf\.raw_ops\.Sub)\b.*; (0|False
 
 
 def is_rewritten(whole):
-    """Whether graphs answer otherwise than TensorFlow does at once; lists do so if all their numbers are the same."""
+    """Whether TensorFlow's graphs give another result than its eager mode; lists do if all their numbers are equal."""
     found = REWRITTEN.search(whole)
     listed = found and next((text for text in found.groupdict().values() if text), None)
     return bool(found) and (not listed or len(set(np.ravel(numbers(*eval(f"({listed})"))).tolist())) < 2)
@@ -205,7 +205,7 @@ class FaceWriter:
         scatter = r.choice("add sub update max min mul div".split())
         at, some = r.choice((("[0, 1]", [2]), ("[0]", [1]), ("[5]", [1]), ("[-1]", [1]), ("[[0]]", [1, 1]), ("[]", [0]), ("[0.5]", [1]),
                              ("tf.constant([0], tf.int64)", [1]), ("[0, 0]", [2])))
-        # of rows that do not fit, TensorFlow takes what it finds in memory
+        # for rows of the wrong shape, TensorFlow reads memory beyond them
         rows = r.choice(SINGLE) if r.random() < 0.3 else self.value(dtype if r.random() < 0.8 else None, [*some, *dims], "TVAL")
         places = r.choice(("[[0]]", "[[1], [0]]", "[[0], [0]]", "[[5]]", "[[0, 1]]", "tf.constant([[0]], tf.int64)", "[[0.5]]"))
         name = r.choice("""shape dtype name device trainable synchronization aggregation constraint initial_value initializer op graph

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Random calls, the same ones, to Evenflow and to TensorFlow: equal values, or exceptions of the same class.
+"""Makes the same random calls to Evenflow and to TensorFlow, and compares values or the classes of exceptions.
 
     peers_fuzz.py --peers VENV [--calls N] [--seed S] [--only TEXT] [--kinds functions,face,uses,programs,sweep]
 
@@ -48,19 +48,19 @@ math.less_equal math.greater math.greater_equal math.equal math.not_equal math.l
 math.logical_xor bitwise.bitwise_and bitwise.bitwise_or bitwise.bitwise_xor linalg.matmul +  - * / // % ** < > == !=""".split()
 REDUCE = """reduce_sum reduce_mean reduce_max reduce_min reduce_prod reduce_any reduce_all math.reduce_logsumexp
 math.reduce_variance math.reduce_std math.reduce_euclidean_norm""".split()
-# Classes by which TensorFlow tells of its own trouble: any refusal is as good.
+# Exception classes by which TensorFlow reports its own defects: any exception is accepted instead.
 ACCIDENTS = ("AssertionError", "MemoryError", "SystemError", "UnboundLocalError", "InternalError", "RecursionError")
 
 
 def is_one(call):
-    """Whether what is taken along the axes is one element."""
+    """Whether the call reduces over a single element."""
     dims, axis = call["args"][0]["dims"], call["kwargs"].get("axis")
     axes = range(len(dims)) if axis is None else axis if isinstance(axis, list) else [axis]
     return all(dims[a] == 1 for a in axes if -len(dims) <= a < len(dims))
 
 
 def no_slope(call):
-    """Calls of whose gradients TensorFlow's are not sure, or no derivatives."""
+    """Whether TensorFlow's gradient of this call is unreliable or not the derivative."""
     name, args = call["name"], call["args"]
     first = args[0] if isinstance(args[0], dict) else {"dims": [], "dtype": ""}
     if call["kwargs"].get("padding") == "VALID":  # a window that fits nowhere: memory as it was found
@@ -306,7 +306,7 @@ def has_slope(t):
 
 
 def gradients(tf, f, tensors):
-    """What a sum of the results' elements owes to each tensor, then the results."""
+    """The gradients of the sum of all results with respect to each tensor, then the results."""
     with tf.GradientTape() as tape:
         tape.watch([t for t in tensors if has_slope(t)])
         results = tensors_in(tf, [f(*tensors)])
@@ -349,7 +349,7 @@ def worker(module):
     import importlib
     import warnings
     warnings.simplefilter("ignore")
-    resource.setrlimit(resource.RLIMIT_AS, (16 << 30, 16 << 30))  # a call for too much must not end the others
+    resource.setrlimit(resource.RLIMIT_AS, (16 << 30, 16 << 30))  # a call that needs too much memory must fail alone
     out = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     tf = importlib.import_module(module)
@@ -426,7 +426,8 @@ def differs(call, ours, theirs):
 
 
 def sure(call, theirs, side):
-    """Whether TensorFlow answers so when asked anew: what it kept from other calls, or found in memory, is no answer."""
+    """Whether TensorFlow gives the same result in a new process. A result that depends on other calls or on uninitialized
+    memory is not compared."""
     fresh = Side(side.python, side.module)
     fresh.ask(call)
     again = fresh.answer()

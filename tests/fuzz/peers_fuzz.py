@@ -79,10 +79,10 @@ HALFLESS = ("linalg.triangular_solve", "linalg.solve", "linalg.det", "linalg.slo
 
 
 def no_rule(call):
-    """What TensorFlow's graphs do not always check: as many repeats as rows, each axis once in a permutation, as many labels
-    as logits. What they turn into ops without kernels: an integer's power of -1, nothing minus an unsigned number. What they
-    turn into ops of fewer operands: a power whose exponent is a constant that has more dimensions. What they take for x itself:
-    its quotient by 1, truncated. What they fold as if it were a shape: a slice, too long, of a row of constants."""
+    """Whether TensorFlow's graphs may give another answer than its eager mode. They do not always check that there are as many
+    repeats as rows, that a permutation has each axis once, and that there are as many labels as logits. They rewrite an integer
+    ** -1 and 0 - x with an unsigned x to ops without kernels, drop the exponent of a power where it is a constant that has more
+    dimensions than the base, take truncatediv(x, 1) for x, and fold a slice that is too long of a constant vector."""
     return (call["name"] == "slice" and call["args"][0]["tensor"] != "tensor" and len(call["args"][0]["dims"]) == 1
             or call["name"] == "repeat" and isinstance(call["args"][1], list)
             or call["name"] == "transpose" and call["kwargs"]["perm"] == [0, 0]
@@ -239,7 +239,7 @@ class Writer(peers_ops.Calls):
         return {**made, "mode": mode}
 
 
-# ---- the side that carries calls out ------------------------------------------------------------------------------------
+# ---- the process that runs the calls ------------------------------------------------------------------------------------
 
 def value_of(tf, v):
     if isinstance(v, list):
@@ -315,7 +315,8 @@ def gradients(tf, f, tensors):
 
 
 def carry_out(tf, call):
-    """Eagerly, as a function of the call's tensors (with their sizes known or open), or the gradients with respect to these."""
+    """Runs the call eagerly, or as a `tf.function` of its tensors (with known or unknown sizes), or computes the gradients with
+    respect to these."""
     try:
         if "code" in call:
             return {"ok": peers_face.evaluate(tf, call)}
@@ -357,7 +358,7 @@ def worker(module):
         print(json.dumps(carry_out(tf, json.loads(line))), file=out, flush=True)
 
 
-# ---- the side that compares ------------------------------------------------------------------------------------------------
+# ---- the process that compares the answers ---------------------------------------------------------------------------------
 
 class Side:
     def __init__(self, python, module):
@@ -388,8 +389,8 @@ LACK = {"NotFoundError": ["Could not find device"], "InvalidArgumentError": ["No
 
 
 def differs(call, ours, theirs):
-    """Why two answers are not the same, or None. Where TensorFlow lacks a kernel - or, inside a gradient, a type of an op it
-    builds that gradient from - there is nothing to compare with."""
+    """Why two answers are not the same, or None. Nothing is compared where TensorFlow has no kernel for the call, or where an op of
+    its gradient does not accept the dtype."""
     if "op" in call and not peers_sweep.comparable(ours, theirs):
         return None
     steep = "gradient" in call.get("mode", "")

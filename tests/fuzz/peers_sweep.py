@@ -58,7 +58,7 @@ def attribute(tf, v):
 
 
 def evaluate(tf, call, plain):
-    """What peers_fuzz.carry_out hands on; `plain` makes data of results."""
+    """Runs the call for peers_fuzz.carry_out; `plain` converts the results to data."""
     function = getattr(tf.raw_ops, call["op"])
     names = [name for name, _ in call["args"]]
     many = {name: isinstance(v[0], list) if v else True for name, v in call["args"]}

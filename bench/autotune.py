@@ -1,5 +1,5 @@
-"""AUTOTUNE beside the best setting by hand, on six pipelines. For each: the rate with every hand setting, the rate with AUTOTUNE
-(first epoch, in which it learns, and the median of later ones) and their ratio.
+"""Compares AUTOTUNE with the best manual setting on six pipelines. For each it prints the rate with every manual setting, the
+rate with AUTOTUNE (in the first epoch, in which it tunes, and the median of later ones) and their ratio.
 
 .venv/bin/python bench/autotune.py [NAME...] [--tensorflow]
 """
@@ -22,7 +22,7 @@ HAND = [(workers, ahead) for workers in (1, 2, 4, 8, 16) for ahead in (1, 8)]
 
 
 def computing(x):
-    """Some 300 us of one processor."""
+    """Computes for about 300 us on one processor."""
     y = tf.fill([96, 96], tf.cast(x, tf.float32))
     for _ in range(6):
         y = tf.matmul(y, y) / 1e4
@@ -91,7 +91,7 @@ CONSUMER = {"bursts": 0.002}
 
 
 def rate(ds, name):
-    """Elements of the last stage per second, of one pass."""
+    """The elements per second of the last stage, for one iteration over the dataset."""
     pause, n, began = CONSUMER.get(name, 0), 0, time.perf_counter()
     for _ in ds:
         n += 1
@@ -109,7 +109,7 @@ def main():
             hand = {s: rate(make(*s, folder), name) for s in HAND}
             auto, best = make(AUTO, AUTO, folder), max(hand, key=hand.get)
             first, own = rate(auto, name), make(*best, folder)
-            pairs = [(rate(own, name), rate(auto, name)) for _ in range(5)]  # in turn: both meet the same machine
+            pairs = [(rate(own, name), rate(auto, name)) for _ in range(5)]  # in turn, under the same conditions
             top, later = (statistics.median(p[k] for p in pairs) for k in (0, 1))
             worst = min(worst, later / top)
             print(f"{name:12} best by hand {top:8.1f}/s (workers {best[0]}, ahead {best[1]}), AUTOTUNE {first:8.1f}/s in its first "

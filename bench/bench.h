@@ -1,5 +1,5 @@
-/* Figures with bars. Every figure is a ratio of two things measured in this very run, one after the
- * other, again and again; medians are compared, because machines are noisy. */
+/* Figures with limits ("bars"). Every figure is a ratio of two things that this run measures in
+ * turn, many times; medians are compared, because machines are noisy. */
 #ifndef EF_BENCH_H
 #define EF_BENCH_H
 #include <evenflow.h>
@@ -10,21 +10,21 @@ typedef struct ef_side { /* one side of a comparison: `times` calls of work(arg)
     ef_work *work;
     void *arg;
     int times;
-    bool alone; /* works on one thread: measured in that thread's processor time */
-    bool omp;   /* works on OpenMP's team, which is given as many threads as the engine has */
+    bool alone; /* runs on one thread: measured in that thread's processor time */
+    bool omp;   /* runs on an OpenMP team, which gets as many threads as the engine has */
 } ef_side;
 
 double bench_now(void);                /* ns */
 double bench_median(double *v, int n); /* sorts v */
-/* How many times as long a takes as b: the median over pairs of samples taken one right after the
- * other, so that a machine that gets slower for a while slows both. Sets the median ns per call. */
+/* The ratio of the times of a and b: the median over pairs of consecutive samples, so that a
+ * machine that is slower for a while slows both. Sets the median ns per call. */
 double bench_compare(const ef_side *a, const ef_side *b, int samples, double *ns_a, double *ns_b);
 double bench_unit(void); /* median ns of a hot malloc(256) + free, measured now */
 /* One row of the table. what: measured and reference as text. Holds if figure <= bar. */
 void bench_row(const char *name, double figure, double bar, const char *unit, const char *what);
 int bench_end(void); /* prints "N held, M missed"; the exit status */
 
-void bench_check(ef_status *s); /* a benchmark does not go on after a failure */
+void bench_check(ef_status *s); /* ends the program if s is a failure */
 void bench_fill(ef_tensor *t, ef_dtype dtype, int rank, const int64_t *dim, uint32_t seed);
 void bench_op(const char *op, int n, const ef_tensor *a, const ef_tensor *b, ef_tensor *out);
 const float *bench_data(const ef_tensor *t);

@@ -1,4 +1,4 @@
-/* What a call costs beside its arithmetic: eager, of a traced function, of one more step. */
+/* The overhead of a call beyond its arithmetic: eagerly, of a traced function, of one more step. */
 #include "bench.h"
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
 /* Conv2D forward and both gradients against bare oneDNN primitives on the same plain layouts:
- * images NHWC, filters HWIO at the door (reordered each time, as a caller with plain filters must).
+ * images NHWC, filters HWIO (which are reordered in each call, as a caller must do).
  */
 #include "bench.h"
 #include <evenflow_binding.h>
@@ -151,9 +151,9 @@ static void end_bare(bare *b) {
     dnnl_engine_destroy(b->engine);
 }
 
-/* Where its buffers lie, counted within a page, decides up to half of the time a kernel takes, on
- * either side. So images and gradients are put at another place in each round, for both sides the
- * same, and the median of the rounds counts. */
+/* The offsets of buffers within a page change the time of a kernel by up to a half, on both sides.
+ * So the buffers have another offset in each round, the same for both sides, and the median of the
+ * rounds counts. */
 enum { ROUNDS = 21, PAGE = 4096 };
 
 static void no_end(void *arg) { (void)arg; }

@@ -1,4 +1,4 @@
-"""What counting costs: the dispatch rows of bench/peers with hardly any samples, with the samples that are always taken, under
+"""Measures the cost of counting events: the dispatch rows of bench/peers almost without samples, with default sampling, under
 the doctor, and while `evenflow doctor --live` reads the sums five times a second. All are interleaved in one process; a
 figure is the median of the ratios of neighbouring samples.
 
@@ -32,7 +32,7 @@ def sample(subject, period):
 
 
 class Reader:
-    """A process that reads this one's sums, and can be made to wait."""
+    """A process that reads the sums of this one, and can be paused."""
 
     def __enter__(self):
         self.process = subprocess.Popen([sys.executable, "-m", "evenflow", "doctor", "--json", "--live", str(os.getpid()), "--every", str(READ_EVERY)],
@@ -58,7 +58,7 @@ class Reader:
 
 
 def block(subject, seconds=READ_EVERY):
-    """The median of the samples of some time, so that a reading falls into it."""
+    """The median of the samples over a time that is long enough to contain a reading."""
     times, end = [], time.perf_counter() + seconds
     while time.perf_counter() < end:
         times.append(subject.sample())
@@ -66,7 +66,7 @@ def block(subject, seconds=READ_EVERY):
 
 
 def live_ratio(subject, reader, rounds):
-    """Read and not read, in turns, in both orders."""
+    """Measures with and without a reader in turn, in both orders."""
     _core.event_period(ALWAYS)
     ratios = []
     for k in range(rounds):

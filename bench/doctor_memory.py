@@ -1,5 +1,5 @@
-"""What the doctor's own tables hold: calls from very many lines of a program. The sums stay at their number, count every
-call, and memory does not grow.
+"""Tests the tables of the doctor with calls from very many lines of a program: the number of sums stays bounded, they count
+every call, and memory does not grow.
 
     python bench/doctor_memory.py [--places 100000] [--calls 10000000]
 """
@@ -20,7 +20,7 @@ def resident():
 
 
 def program(places):
-    """Functions whose every line is an eager op."""
+    """Functions in which every line is an eager op."""
     lines = []
     for k in range(max(1, places // PER_FUNCTION)):
         lines.append(f"def f{k}(x):\n" + "    x = x + x\n" * min(PER_FUNCTION, places))
@@ -28,7 +28,7 @@ def program(places):
 
 
 def measure(places, calls):
-    """Runs each line often enough; returns what was counted and how much memory came with it after the first pass."""
+    """Runs each line often enough. Returns the counts and the growth of memory after the first pass."""
     names, text = {"tf": tf}, program(places)
     with tempfile.NamedTemporaryFile("w", suffix=".py") as file:
         file.write(text)

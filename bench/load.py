@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measuring on a busy machine: processes that do nothing but use a processor each.
+"""Simulates a busy machine: processes that do nothing but occupy a processor each.
 
     python3 bench/load.py [-n 2] COMMAND ...     runs the command beside n of them (as many as there are processors)
 

@@ -25,16 +25,16 @@ double bench_median(double *v, int n) {
     return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
 }
 
-/* Processor time of this thread: what a call costs, whoever else is using the machine. */
+/* Processor time of this thread: the cost of a call, independent of other programs. */
 static double cpu_now(void) {
     struct timespec t;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
     return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
-/* OpenMP's team spins for some milliseconds after its work, and would take the processors from the
- * side that is measured next. On a virtual machine a processor that slept takes milliseconds to
- * come back, so after the pause either side works for a while before it is timed. */
+/* An OpenMP team spins for some milliseconds after its work, and would take the processors from the
+ * side that is measured next, so there is a pause. On a virtual machine an idle processor takes
+ * milliseconds to wake up, so after the pause each side works for a while before it is timed. */
 static void until_team_sleeps(const ef_side *next) {
     const struct timespec pause = {0, 20000000};
     nanosleep(&pause, NULL);
@@ -58,7 +58,7 @@ double bench_compare(const ef_side *a, const ef_side *b, int samples, double *ns
     sample(a, false); /* warm both */
     sample(b, false);
     for (int k = 0; k < samples; k++) {
-        if (k % 2) vb[k] = sample(b, teams); /* who goes first alternates */
+        if (k % 2) vb[k] = sample(b, teams); /* the order alternates */
         va[k] = sample(a, teams);
         if (k % 2 == 0) vb[k] = sample(b, teams);
         ratio[k] = va[k] / vb[k];

@@ -25,7 +25,7 @@ static void by_dnnl(void *arg) {
                0.0f, p->out, p->n);
 }
 
-/* What anyone would write for a small product; the sizes are not known to the compiler. */
+/* A plain triple loop for a small product; the compiler does not know the sizes. */
 static void by_loop(void *arg) {
     product *p = arg;
     const float *restrict a = bench_data(&p->a), *restrict b = bench_data(&p->b);

@@ -1,6 +1,5 @@
-/* A 50-layer MLP: what the first call adds to its arithmetic, what a new batch size adds, and what
- * coming back to a size seen before adds. The arithmetic of a size is the median of the calls right
- * after. */
+/* A 50-layer MLP: the overhead of the first call, of a new batch size, and of a size that was used
+ * before. The time of the arithmetic for a size is the median of the calls that follow. */
 #include "bench.h"
 #include <stdio.h>
 #include <stdlib.h>

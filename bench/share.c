@@ -1,5 +1,5 @@
-/* Callers that run at the same time: what two threads at one heavy function cost beside one thread
- * that has all processors, and what a worker in the background costs the step that it feeds. */
+/* Concurrent callers: two threads that call one heavy function, compared with one thread that has
+ * all processors; and the slowdown of a step by the background worker that feeds it. */
 #include "bench.h"
 #include <pthread.h>
 #include <stdatomic.h>

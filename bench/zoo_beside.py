@@ -1,4 +1,4 @@
-"""The programs of tests/zoo on Evenflow and on TensorFlow, one after the other, and the part of docs/benchmarks.md that shows them.
+"""Measures the programs of tests/zoo with Evenflow and with TensorFlow in turn, and writes their part of docs/benchmarks.md.
 
     python bench/zoo_beside.py --measure [--only 04 ...] [--seconds 50]   measures; figures go to bench/zoo_beside.json
     python bench/zoo_beside.py --write                                    docs/benchmarks.md and docs/pictures/zoo_*.svg
@@ -65,7 +65,7 @@ def zoo_wall(name):
 
 
 def grown(found):
-    """KB per 1000 calls; 0 where all of it is within the grain of the measurement (zoo.RSS_GRAIN_KB), or kept by the program."""
+    """KB per 1000 calls; 0 if it is within the precision of the measurement (zoo.RSS_GRAIN_KB) or the program keeps it."""
     rate = max(0.0, found["rss_growth_kb_per_1000_calls"])
     return 0.0 if found.get("rss_is_user_data") or rate * 0.7 * found["calls"] / 1000 <= zoo.RSS_GRAIN_KB else rate
 

@@ -1,6 +1,6 @@
 """The calling approach. One small network, one batch, and the ways to call it: op by op, as a function, as a function
-with a fixed signature, as a function made anew each time, in a session. They should differ by what they say, not
-by their speed.
+with a fixed signature, as a new function each time, in a session. They should differ in how they are written, not
+in their speed.
 """
 import numpy as np
 import tensorflow as tf

@@ -1,8 +1,8 @@
-"""Times every call of an example, and prints the first, the second and the last beside what TensorFlow needs.
+"""Times every call of an example, and prints the times of the first, second and last call and those of TensorFlow.
 
     calls.measure("name", call, n)      times call(0) ... call(n - 1)
 
-What TensorFlow needs is in tensorflow.json, where it was measured (`make bench-peers` does that); `last` is the median
+The times of TensorFlow are in tensorflow.json, which `make bench-peers` writes; `last` is the median
 of the last hundred calls, because a single call may meet a busy machine. With EF_CALLS=file the figures are
 also added to that file, and `python calls.py FILE` prints them as one table.
 """

@@ -228,7 +228,7 @@ EF_TEST(ops_join_the_graph_of_their_inputs) {
     CHECK_OK(ef_session_run_nodes(s, &x, values, 1, &y, 1, &target, 1, &out));
     CHECK_NEAR(at(&out, 0), 42, 0);
     ef_tensor_release(&out);
-    ef_graph_set_function(g, true); /* what a function leaks is no use outside */
+    ef_graph_set_function(g, true); /* a tensor that leaks from a function is an error */
     CHECK(fails(ef_do_Mul(&two, &x, &out), EF_OUT_OF_SCOPE));
     target = 99;
     CHECK(fails(ef_session_run_nodes(s, &x, values, 1, &y, 1, &target, 1, &out), EF_INVALID));
@@ -390,7 +390,7 @@ EF_TEST(a_signature_is_kept) {
     CHECK_INT(ended, 1);
 }
 
-/* One trace, also for the first two sizes; none of it knows the size. */
+/* There is one trace, which serves the first two sizes too; the size is unknown in all of it. */
 EF_TEST(open_sizes_are_unknown_from_the_first_trace_on) {
     atomic_int ended = 0;
     int n;
@@ -444,7 +444,7 @@ typedef struct crowd {
     bool bad;
 } crowd;
 
-/* More shapes than the function keeps traces for, so that they come and go all the time. */
+/* Uses more shapes than the function caches traces for, so that traces are evicted all the time. */
 static void *call_many(void *arg) {
     crowd *c = arg;
     for (int k = 0; k < 300; k++) {
@@ -493,7 +493,7 @@ static ef_status *sum(void *user, const ef_tensor *in, int n_in, ef_tensor *out,
     return ef_do_AddV2(&in[0], &in[1], out);
 }
 
-/* Sizes that changed together are one symbol; when they part, the trace does not serve. */
+/* Sizes that changed together are one symbol; if they differ later, the trace does not match. */
 EF_TEST(equal_sizes_that_part) {
     ef_function *f;
     ef_tensor x, y, z;

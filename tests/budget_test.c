@@ -1,5 +1,5 @@
-/* The budget of all caches, seen from outside: a function of 100 layers is called with 500 sizes,
- * each of which is another signature. */
+/* The byte budget of all caches, tested through the public interface: a function of 100 layers is
+ * called with 500 sizes, each of which is another signature. */
 #include "base/sanitize.h"
 #include "base/status.h"
 #include "check.h"
@@ -19,7 +19,7 @@ static ef_status *op(const char *name, int n, const ef_tensor *a, const ef_tenso
     return ef_call_op(ef_op_find(name), NULL, in, n, out, 1, &n_out);
 }
 
-/* x -> tanh(x w + x) w + ..., for one size at a time. */
+/* Traces x -> tanh(x w + x) w + ..., for one size at a time. */
 static ef_status *trace(void *user, const ef_tensor *in, int n_in, ef_tensor *out, int max_out,
                         int *n_out) {
     (void)user, (void)n_in, (void)max_out;

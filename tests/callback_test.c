@@ -62,7 +62,8 @@ static ef_status *trace_add_one(void *user, const ef_tensor *in, int n_in, ef_te
     return s;
 }
 
-/* A function traced anew holds nothing of the one before, though both share a program. */
+/* A function that is traced again keeps nothing of the old trace alive, though both share a
+ * program. */
 EF_TEST(callbacks_end_with_their_graph) {
     ef_tensor x, y;
     int n;
@@ -109,7 +110,7 @@ EF_TEST(callbacks_in_sessions_see_no_graph) {
     CHECK_INT(c.ended, 1);
 }
 
-/* while i < 5: i = callback(i), the callback handed through as a loop variable. */
+/* while i < 5: i = callback(i), where the callback's handle is a loop variable. */
 EF_TEST(callbacks_in_loops) {
     counter c = {0};
     ef_tensor five, i, j, h, before, results[2];

@@ -1,4 +1,4 @@
-/* One op, four ways of calling it, one answer; and what happens when a call is wrong. */
+/* The same op called in four ways gives the same result; wrong calls give clear errors. */
 #include "check.h"
 #include <ef_ops.h>
 #include <stdlib.h>

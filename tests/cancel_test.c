@@ -1,5 +1,5 @@
-/* Cancelling: a loop that would run for years ends when another thread cancels it or its time is
- * over, with the right code, and everything works afterwards. */
+/* Cancellation: a loop that would run for years ends when another thread cancels it or its deadline
+ * passes, with the right status code, and everything works afterwards. */
 #include "check.h"
 #include "evenflow.h"
 #include <pthread.h>

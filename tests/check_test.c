@@ -1,5 +1,5 @@
-/* The harness itself: what must pass passes, what must fail fails, and the counts agree. A failing
- * check is provoked on purpose and its mark taken back, so the program still ends with no failure.
+/* Tests the harness itself: passing checks pass, failing checks fail, and the counts agree. Failing
+ * checks are provoked on purpose and then uncounted, so the program still ends without a failure.
  */
 #include "check.h"
 
@@ -34,7 +34,7 @@ static void skipping(void) {
     reached++;
 }
 
-/* Runs a function that is due to fail its first check; true if it did. */
+/* Runs a function whose first check must fail; returns whether it did. */
 static bool fails(void (*test)(void)) {
     bool failed = ef_check.failed;
     ef_check.failed = false;

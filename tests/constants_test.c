@@ -1,5 +1,5 @@
-/* Graphs that differ only in their numbers: one program serves them all, nothing grows, and the
- * results are those of the numbers given. */
+/* Graphs that differ only in their constants share one program, nothing grows, and the results are
+ * those of each graph's constants. */
 #include "check.h"
 #include "eager/function_call.h"
 #include "plan/compile.h"
@@ -50,7 +50,7 @@ static ef_status *four_ops(void *user, const ef_tensor *in, int n_in, ef_tensor 
     return s;
 }
 
-/* Traced, called once and forgotten, as a function is by a changing Python number. */
+/* Traces a function, calls it once and frees it, as happens with a changing Python number. */
 static void call_anew(const ef_tensor *x, float number) {
     ef_function *f;
     ef_tensor y;
@@ -102,12 +102,12 @@ EF_TEST(nothing_grows_with_the_number_of_numbers) {
     CHECK_INT((int64_t)info_after.programs, (int64_t)info.programs);
     CHECK_INT((int64_t)info_after.bytes, (int64_t)info.bytes);
     CHECK_INT(use_after.current, use.current);
-    CHECK(first <= 30 * EACH); /* the graph without its numbers is looked up, not made */
+    CHECK(first <= 30 * EACH); /* the graph without its constants is found in the cache */
     printf("    a new number costs %.2f us and %.1f allocations\n", each * 1e6,
            (double)first / EACH);
 }
 
-/* out = x + zeros(number), which a plan depends on: x is one element. */
+/* out = x + zeros(number), where the plan depends on the number; x has one element. */
 static ef_status *sized(void *user, const ef_tensor *in, int n_in, ef_tensor *out, int max_out,
                         int *n_out) {
     ef_tensor dims, zero, zeros;

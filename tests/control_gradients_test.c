@@ -123,7 +123,7 @@ static V power(bench *t, V n, V x) {
 }
 
 EF_TEST(a_power) {
-    for (int n = 0; n < 5; n += 2) { /* no turn at all, too */
+    for (int n = 0; n < 5; n += 2) { /* zero iterations too */
         bench t;
         bench_begin(&t);
         V trips = integer(&t, n), x = scalar(&t), y = power(&t, trips, x), dx, ddx;
@@ -137,7 +137,7 @@ EF_TEST(a_power) {
     }
 }
 
-/* Values nobody needs to differentiate: the loop only doubles, so nothing is saved. */
+/* The gradient needs no values of the forward pass: the loop only doubles, so nothing is saved. */
 EF_TEST(nothing_saved) {
     bench t;
     fn f;
@@ -153,7 +153,7 @@ EF_TEST(nothing_saved) {
     bench_end(&t);
 }
 
-/* h = tanh(h @ w + b), w and b captured; the number of turns depends on the data. */
+/* h = tanh(h @ w + b), with w and b captured; the number of iterations depends on the data. */
 static V recurrent(bench *t, V h, V w, V bias) {
     fn f, c;
     V start[] = {h, w, bias, number(gc(t), 0)}, out[GC_MAX];
@@ -227,7 +227,7 @@ EF_TEST(nested_loops) {
     }
 }
 
-/* if c: a loop; else x itself, and an If inside a loop around it. */
+/* A loop inside one branch, and x itself in the other; below, an If inside a loop. */
 static ef_graph *loop_in_branch(V n, V x) {
     fn f, g;
     fn_begin(&f);
@@ -288,7 +288,7 @@ EF_TEST(branch_inside_loop) {
     bench_end(&t);
 }
 
-/* A variable read in every turn: gradients add up at its handle. */
+/* A variable is read in every iteration: the gradients are accumulated at its handle. */
 EF_TEST(variable_in_loop) {
     bench t;
     fn f;
@@ -317,7 +317,7 @@ EF_TEST(variable_in_loop) {
     bench_end(&t);
 }
 
-/* A TensorArray filled in a loop from another one: lists as loop variables and captured. */
+/* A loop fills a TensorArray from another one: lists are loop variables and captures. */
 static V scan(bench *t, V x, V w) {
     fn f;
     ef_attr_value type[] = {EF_SET_TYPE("element_dtype", EF_F64)};
@@ -350,7 +350,7 @@ EF_TEST(lists_in_loops) {
     bench_end(&t);
 }
 
-/* x grows by one element in each turn, so gradients shrink. */
+/* x grows by one element in each iteration, so gradients shrink. */
 EF_TEST(growing_variable) {
     bench t;
     fn f;
@@ -372,7 +372,7 @@ EF_TEST(growing_variable) {
     bench_end(&t);
 }
 
-/* A variable of the loop that nothing uses inside: its gradient needs no loop. */
+/* The body returns a loop variable unchanged: its gradient needs no loop. */
 EF_TEST(handed_through) {
     bench t;
     fn f;
@@ -393,7 +393,7 @@ EF_TEST(handed_through) {
     bench_end(&t);
 }
 
-/* What a function changes outside is changed once, though its gradient is asked for. */
+/* Side effects of a function happen once, even if its gradient is computed. */
 EF_TEST(effects_once) {
     bench t;
     fn f;
@@ -444,7 +444,7 @@ EF_TEST(slices_from_call) {
     bench_end(&t);
 }
 
-/* Elements of one list that differ in shape: planning must not believe in one. */
+/* The elements of one list have different shapes: planning must not assume a common one. */
 EF_TEST(list_of_two_shapes) {
     bench t;
     fn f;

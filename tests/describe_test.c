@@ -1,5 +1,5 @@
-/* What becomes of a function, told as JSON: the parts are there, the steps are timed, and arguments
- * that do not fit are refused. */
+/* The description of a function as JSON: it has all parts, the steps are timed, and arguments that
+ * do not match are rejected. */
 #include "base/alloc.h"
 #include "base/status.h"
 #include "check.h"

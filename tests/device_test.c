@@ -172,7 +172,7 @@ static ef_edge add(ef_graph *g, const char *op, int device, ef_edge x, ef_edge y
     return (ef_edge){node, 0};
 }
 
-/* x is read twice on the device, a twice on the host: each crosses once. */
+/* x is read twice on the device, a twice on the host: each is copied once. */
 EF_TEST(each_value_is_copied_once_per_direction) {
     ef_graph *g = ef_graph_make();
     ef_edge x = input(g);
@@ -219,7 +219,7 @@ EF_TEST(each_value_is_copied_once_per_direction) {
     CHECK_INT(bytes_there(), 0);
 }
 
-/* Where inputs are is part of the key; nodes follow their inputs. */
+/* The devices of inputs are part of the cache key; nodes run where their inputs are. */
 EF_TEST(nodes_follow_their_inputs) {
     ef_graph *g = ef_graph_make();
     ef_edge x = input(g), y = add(g, "Neg", -1, x, x, 1);

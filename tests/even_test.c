@@ -1,5 +1,5 @@
-/* Nothing grows with the number of calls: a hot planned call takes nothing from the system, caches
- * keep their bounds, and what is made in a loop is gone after it. */
+/* Nothing grows with the number of calls: a warm planned call allocates nothing, caches stay within
+ * their bounds, and objects that are created in a loop are freed after it. */
 #include "base/sanitize.h"
 #include "check.h"
 #include "plan/program.h"
@@ -120,9 +120,9 @@ EF_TEST(a_size_seen_before_is_found) {
     CHECK_INT(now, first + 98);
     sizes_make(f, 1001, 1100, &now);
     CHECK_INT(now, first + 98);
-    sizes_make(f, 1100, 1300, &now); /* more than are kept: some go */
+    sizes_make(f, 1100, 1300, &now); /* more than are kept: some are evicted */
     CHECK_INT(now, first + 298);
-    sizes_make(f, 1290, 1300, &now); /* the latest are there, */
+    sizes_make(f, 1290, 1300, &now); /* the latest are cached, */
     CHECK_INT(now, first + 298);
     for (int round = 0; round < 3; round++) sizes_make(f, 1001, 1201, &now);
     CHECK(now < first + 298 + 3 * 120); /* and many of those that come back in turn */
@@ -181,7 +181,7 @@ static ef_status *scaled(void *user, const ef_tensor *in, int n_in, ef_tensor *o
     return s;
 }
 
-/* How far into the heap the program has got; less than 0: nobody says. */
+/* The end of the used heap; negative if malloc does not report it. */
 static int64_t heap_reached(void) {
 #if defined(__GLIBC__) && __GLIBC_PREREQ(2, 33)
     struct mallinfo2 m = mallinfo2();

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""What TensorFlow answers, case by case (tests/golden): every case in each mode that TensorFlow has an answer for.
+"""Compares with stored results of TensorFlow (tests/golden): every case in each mode for which TensorFlow has a result.
 
-Eager cases run a second time with every op that can be deferred waiting, however small: what large tensors do.
-A mode in which TensorFlow itself fails is no case, so it is not counted. tests/golden/lacking.json names what is not there yet
-and the cases that need it: they are tried too, counted as skipped under that name, and once one passes it must leave the list.
+Eager cases run a second time with every op deferred that can be, however small, as happens with large tensors.
+A mode in which TensorFlow itself fails is not counted. tests/golden/lacking.json lists missing features and the cases that
+need them: these run too and count as skipped; once one passes, it must be removed from the list.
 The cases run in a child process: a crash costs one case, not the rest.
 """
 import collections

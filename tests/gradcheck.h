@@ -83,7 +83,7 @@ static inline void fn_begin(fn *f) {
 }
 static inline V fn_input(fn *f, V like) {
     ef_edge e = {0, 0};
-    if (like == NULL) return f->in[f->n_in++] = NULL; /* its maker failed, and said so */
+    if (like == NULL) return f->in[f->n_in++] = NULL; /* the failure was already reported */
     ef_fact fact = like->fact;
     fact.value = NULL;
     ef_build_fail(&f->b.base, ef_graph_input_like(f->g, &fact, NULL, &e));
@@ -97,7 +97,7 @@ static inline ef_graph *fn_end(fn *f, int n, V const *out) {
     return f->g;
 }
 
-/* Emits a control node and lets go of its functions. */
+/* Emits a control-flow node and releases its functions. */
 static inline int control(ef_build *b, const char *op, const ef_attr_value *set, int n_set,
                           V const *in, int n_in, V *out) {
     int n = ef_emit_many(b, op, set, n_set, in, n_in, out, GC_MAX);

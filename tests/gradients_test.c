@@ -1,4 +1,4 @@
-/* Gradients of straight graphs against finite differences. */
+/* Gradients of graphs without control flow against finite differences. */
 #include "gradcheck.h"
 
 EF_TEST(polynomial) {
@@ -93,7 +93,7 @@ EF_TEST(gather) {
     bench_end(&t);
 }
 
-/* dy given, x on the way of another x, the same x twice, y among the x. */
+/* Given output gradients; a source that depends on another; a source twice; y as a source. */
 EF_TEST(given_and_inner) {
     bench t;
     bench_begin(&t);

@@ -23,7 +23,7 @@ EF_TEST(plain_ops) {
     CHECK_OK(ef_do_AddV2(&x, &y, &z));
     CHECK_NEAR(at(&z, 2), 15, 0);
     ef_tensor_release(&z);
-    CHECK_OK(ef_do_AddV2(&x, &y, NULL)); /* nobody wants it */
+    CHECK_OK(ef_do_AddV2(&x, &y, NULL)); /* the result is dropped */
     ef_tensor_release(&x);
     ef_tensor_release(&y);
 }

@@ -1,5 +1,5 @@
-/* Ops with state inside functions, loops and sessions: lists grow in place, variables are updated
- * in place, random nodes keep their position. */
+/* Stateful ops inside functions, loops and sessions: lists grow in place, variables are updated in
+ * place, random nodes keep their position in the stream. */
 #include "check.h"
 #include "ef_ops.h"
 
@@ -170,7 +170,7 @@ static ef_status *draw(void *user, const ef_tensor *in, int n_in, ef_tensor *out
     return s;
 }
 
-/* Two nodes with the same seeds draw the same numbers; each call goes on in both streams. */
+/* Two nodes with the same seeds draw the same numbers; each call continues both streams. */
 EF_TEST(random_nodes_keep_their_position) {
     static const uint32_t first[] = {0x3ED0133C, 0x3F5B8BA6, 0x3D62E6C0, 0x3DAFDDD0, 0x3ED305CC};
     static const uint32_t second[] = {0x3E23AA70, 0x3EC853B8, 0x3F73CF7C, 0x3F159926, 0x3F3A178A};
@@ -188,7 +188,7 @@ EF_TEST(random_nodes_keep_their_position) {
     ef_function_free(f);
 }
 
-/* A new session starts every stream over, an old one goes on. */
+/* A new session restarts every stream; an old one continues. */
 EF_TEST(sessions_have_their_own_positions) {
     ef_graph *g = ef_graph_new();
     ef_session *one, *two;

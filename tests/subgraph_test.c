@@ -1,5 +1,5 @@
-/* A part of a graph as a function: what goes in, what is needed beside, and that it can be called
- * again with other values. */
+/* Subgraphs as functions: their inputs, the further tensors they need, and calls with other values.
+ */
 #include "base/alloc.h"
 #include "base/status.h"
 #include "check.h"
@@ -44,7 +44,7 @@ static void scene_end(scene *s) {
     ef_graph_free(s->g);
 }
 
-/* Calls the part with values. */
+/* Calls the subgraph with values. */
 static ef_status *call_part(ef_graph *part, float a, float b, int n_in, float *result) {
     ef_tensor v[2] = {0}, out = {0};
     const ef_tensor *in[] = {&v[0], &v[1]};
@@ -98,8 +98,8 @@ EF_TEST(from_the_middle) {
 
 static int node_of(const ef_tensor *t) { return ef_tensor_edge(t, NULL).node; }
 
-/* z = y - y, which waits for x * x and for w * w: the first depends on the input and goes inside,
- * the second stays outside. */
+/* z = y - y with control inputs x * x and w * w: the first depends on the input and becomes part of
+ * the subgraph, the second stays outside. */
 EF_TEST(control_inputs_and_devices) {
     scene s;
     CHECK_OK(scene_begin(&s));

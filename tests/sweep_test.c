@@ -1,4 +1,4 @@
-/* Every op at the edge of what it accepts: each change of tests/sweep.h to one example of each text
+/* Every op with arguments at its limits: each change of tests/sweep.h to one example of each text
  * in its record. The fuzzer of the same name tries every dtype and pairs of changes. */
 #include "check.h"
 #include "device/memory.h"

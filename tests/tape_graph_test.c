@@ -9,7 +9,7 @@
 
 enum { ROOM = 200 };
 typedef ef_tensor *T;
-static ef_tensor pool[ROOM]; /* whatever a test made */
+static ef_tensor pool[ROOM]; /* all tensors that a test created */
 static int used;
 static ef_status *failed; /* the first failure of a scene */
 
@@ -104,7 +104,7 @@ static bool none(const ef_tensor *t) { return t->dtype == EF_NO_DTYPE; }
 /* ---- running a scene ---------------------------------------------------------------------------
  */
 
-typedef T scene(T x); /* the result; what it has to say besides goes to `said` */
+typedef T scene(T x); /* returns the result; further observations go to `said` */
 static bool said[16];
 static T outside; /* a value or variable of the test's */
 
@@ -129,7 +129,7 @@ static double at(const ef_tensor *t, int k) {
     return v != NULL ? (double)((const float *)v)[k] : NAN;
 }
 
-/* First element of what the scene computes for x, run as a function. */
+/* Runs the scene as a function of x; *out is the first element of its result. */
 static ef_status *play(scene *s, T x, double *out) {
     ef_function *f = NULL;
     ef_tensor y = {0};
@@ -356,7 +356,7 @@ EF_TEST(sparse_gradients_stay_sparse) {
     clean();
 }
 
-/* The rules of windows hold for values too. */
+/* The same rules hold eagerly. */
 EF_TEST(eager_windows) {
     T x = number(2), w = windows(x);
     CHECK(failed == NULL);
@@ -528,7 +528,7 @@ static void end(void *user) {
     ended++;
 }
 
-/* Says that d(x*x)/dx is 10 x dy: uses a tensor from outside its own function. */
+/* A custom gradient that returns 10 x dy for x*x, with a tensor from outside its own function. */
 static ef_status *ten(void *user, const ef_tensor *dout, int n_out, ef_tensor *din, int n_in) {
     (void)n_out, (void)n_in;
     called++;
@@ -604,7 +604,7 @@ EF_TEST(gradients_of_ones_own) {
     clean();
 }
 
-/* Scenes with each of their allocations failing in turn: a status, or success another way. */
+/* Each allocation of a scene fails in turn: the result is a clean status, or success. */
 EF_TEST(allocations_may_fail) {
     scene *const all[] = {windows, variables, second, custom_twice, nested, lookup};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)

@@ -1,5 +1,5 @@
-/* Who owns what tapes record: several tapes at once, threads that stop, ask and drop each other's,
- * and loops that end with the memory they began with. */
+/* Ownership of what tapes record: several tapes at a time, threads that stop, query and free each
+ * other's tapes, and loops that end with the memory they began with. */
 #include "base/alloc.h"
 #include "base/sanitize.h"
 #include "check.h"
@@ -110,7 +110,7 @@ EF_TEST(a_chain_outlives_what_is_dropped_beside_it) {
     CHECK_OK(ef_do_Mul(&y, &y, &z));
     CHECK_NEAR(slope(t, &z, &x), 4 * 27, 0);
     CHECK_NEAR(slope(t, &z, &y), 2 * 9, 0);
-    ef_tensor copy; /* the copy stands for the value when the original is gone */
+    ef_tensor copy; /* identifies the value after the original is freed */
     ef_tensor_copy(&copy, &z);
     ef_tensor_release(&z);
     ef_tensor_release(&y);

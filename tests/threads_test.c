@@ -1,5 +1,5 @@
-/* Any number of user threads: one function, one session, eager ops and tapes from eight at once
- * give the answers one thread gives. */
+/* Any number of user threads: one function, one session, eager ops and tapes used by eight threads
+ * concurrently give the results of a single thread. */
 #include "check.h"
 #include <ef_ops.h>
 #include <pthread.h>
@@ -182,8 +182,8 @@ static ef_status *wide(float v, ef_tensor *out) {
     return bad;
 }
 
-/* slot[k] becomes the mean of two slots: all of them stay within the values they began with, and
- * every element of a vector is the same. */
+/* slot[k] becomes the mean of two slots: all slots stay within the range of the initial values, and
+ * all elements of a vector are equal. */
 static void *exchanger(void *arg) {
     worker *w = arg;
     ef_tensor a, b, sum, half = {0}, mean;
@@ -228,7 +228,7 @@ EF_TEST(threads_exchange_deferred_values) {
     }
 }
 
-/* Many threads ask for one deferred value, of a batch that others drop or build on. */
+/* Many threads read one deferred value of a batch that others free or extend. */
 static ef_tensor wanted[3];
 static void *asker(void *arg) {
     worker *w = arg;
@@ -268,7 +268,7 @@ EF_TEST(many_ask_for_one_value) {
     }
 }
 
-/* Variables that are given deferred values by some threads and updated in place by others. */
+/* Some threads assign deferred values to variables, and others update them in place. */
 static ef_tensor shared_variable[2];
 static void *assigner(void *arg) {
     worker *w = arg;
@@ -323,7 +323,7 @@ static struct {
 static ef_graph *shared_graph;
 static atomic_bool building;
 
-/* One more node, and a tensor of its own that the graph captures. */
+/* Adds a node, with a new tensor that the graph captures. */
 static ef_status *build_one(int k) {
     ef_shape s = {.rank = 1, .dim = {20}};
     ef_tensor two, y;
@@ -407,7 +407,7 @@ EF_TEST(a_graph_grows_while_it_is_run) {
 
 enum { BUILDERS = 4, NODES = 3000 };
 
-/* x + x + x + ..., each sum looked at as soon as it is there. */
+/* Builds x + x + x + ..., and inspects each sum as soon as it exists. */
 static void *fellow_builder(void *arg) {
     worker *w = arg;
     ef_tensor at, next;

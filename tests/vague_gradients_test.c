@@ -1,10 +1,9 @@
-/* Every op's gradient in a graph that knows ranks and nothing else, against the tape's. For each
- * example of the registry the op is recorded with placeholders whose dims are unknown; its
- * gradients are appended and run by a session with the example's values. Inputs that hold axes,
- * sizes and indices are constants in one round and placeholders too in the next; in the last even
- * ranks are unknown. Where a gradient
- * has one itself, so does the sum of its squares: the second order is compared as well.
- * `tests_vague_gradients Name...` tests only those. */
+/* Compares the gradient of every op in a graph of which only the ranks are known with the gradient
+ * of a tape. For each example of the registry the op is built with placeholders of unknown sizes;
+ * its gradients are added and run by a session with the example's values. Inputs with axes, sizes
+ * and indices are constants in the first round and placeholders in the second; in the last round
+ * even the ranks are unknown. If a gradient is differentiable, the second order is compared too, as
+ * the gradient of the sum of its squares.   tests_vague_gradients Name...   tests only those. */
 #include "case.h"
 #include "check.h"
 #include "evenflow_binding.h"
@@ -28,7 +27,7 @@ static void answer_free(answer *a) {
     for (int k = 0; k < PARTS; k++) ef_tensor_release(&a->part[k]);
 }
 
-/* Outputs that gradients begin at. */
+/* The outputs that are differentiated. */
 static int targets(const ef_tensor *out, int n_out, bool first, const ef_tensor **target) {
     int n = 0;
     for (int k = 0; k < n_out && (!first || k == 0); k++)
@@ -54,7 +53,7 @@ static ef_status *dense(const ef_tensor *part, bool slices, ef_tensor *out) {
     return s;
 }
 
-/* sum(d * d) over all gradients there are, which depends on the inputs again. */
+/* sum(d * d) over all existing gradients, which depends on the inputs again. */
 static ef_status *squares(const answer *a, const ef_tensor *const *source, int n, ef_tensor *out,
                           int *n_out) {
     *n_out = 0;
@@ -255,7 +254,7 @@ static ef_status *round_of(const ef_example *e, known which, bool first_only, co
                            const answer *want2, bool has_second, int n) {
     drawing d = {0};
     answer first = {0}, second = {0};
-    /* Without the axis nobody can tell whether slices will do; TensorFlow cannot either. */
+    /* If the axis is unknown, so is whether the gradient is IndexedSlices; TensorFlow too. */
     bool drawn = false, strict = which == INDICES_CONSTANT;
     ef_status *s = draw(&d, e, which);
     if (s == NULL) s = by_graph(&d, e, first_only, has_second, &first, &second, &drawn);
@@ -281,7 +280,7 @@ static bool fits(const ef_example *e) {
     return any;
 }
 
-/* A gradient may say that it needs to know more, but not be wrong. */
+/* A gradient may fail as unimplemented for unknown shapes, but must not be wrong. */
 static ef_status *unless_unimplemented(ef_status *s) {
     if (s == NULL || ef_status_code(s) != EF_UNIMPLEMENTED) return s;
     ef_status_free(s);

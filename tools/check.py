@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Everything `make check` looks at, cheapest first; ends with the health figures and a verdict."""
+"""Runs all checks of `make check`, the fastest first, and ends with the health figures and a verdict."""
 import pathlib
 import subprocess
 import sys

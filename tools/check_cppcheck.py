@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Run cppcheck over the library, the tools and the examples. Its memory is <build>/cppcheck/."""
+"""Run cppcheck over the library, the tools and the examples. It caches its results in <build>/cppcheck/."""
 import argparse
 import os
 import pathlib
@@ -11,8 +11,8 @@ import source
 SUPPRESS = [
     "missingInclude", "missingIncludeSystem", "unmatchedSuppression", "preprocessorErrorDirective",
     "normalCheckLevelMaxBranches",
-    "uninitvar", "uninitdata",  # gcc and clang-tidy see these too, and know more about our loops
-    "returnDanglingLifetime",   # takes EF_TRY(f(&local)) for returning the local
+    "uninitvar", "uninitdata",  # gcc and clang-tidy find these too, with fewer false positives in loops
+    "returnDanglingLifetime",   # mistakes EF_TRY(f(&local)) for returning the local
     "invalidPointerCast",       # a struct's fields are reached by offset, aligned by construction
     "incorrectLogicOperator",   # misreads hexadecimal floating-point constants
 ]
@@ -28,7 +28,7 @@ def main(build):
     command = ["cppcheck", "--quiet", "--std=c11", "--language=c", "--platform=unix64", "--inline-suppr",
                "--enable=warning,performance,portability", "--error-exitcode=1", f"-j{os.cpu_count()}",
                f"--cppcheck-build-dir={memory}", "--max-configs=1", "-D_GNU_SOURCE", "-D__x86_64__",
-               "-DPy_RETURN_NONE=return Py_None",  # it does not see Python's headers
+               "-DPy_RETURN_NONE=return Py_None",  # cppcheck does not read Python's headers
                f"-I{source.ROOT}/src", f"-I{source.ROOT}/include", f"-I{source.ROOT}/tests",
                f"-I{build}/include", *(f"--suppress={s}" for s in SUPPRESS), *files]
     status = subprocess.run(command).returncode

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Small promises that a search can keep: the library never aborts, exits or prints; all its memory
-comes through base/alloc.h; no notes to self and no dead code are left behind."""
+"""Checks rules by searching the source text: the library never aborts, exits or prints; all its memory
+comes from base/alloc.h; there are no notes to self and no commented-out code."""
 import re
 import sys
 
 import source
 
-LIBRARY = [  # pattern, rule, files it does not concern
+LIBRARY = [  # (pattern, rule, files that are exempt)
     (r"\b(abort|exit|_Exit|quick_exit)\s*\(", "the library never ends the process",
-     ("src/base/mutex.c",)),  # a wrong order of locks, in builds with assertions
+     ("src/base/mutex.c",)),  # aborts on a wrong order of locks, in builds with assertions
     (r"(?<![\w.>])(printf|puts|putchar|perror)\s*\(", "the library never prints", ()),
     (r"(?<![\w.>])(malloc|calloc|realloc|free|strdup|aligned_alloc|posix_memalign)\s*\(",
      "memory comes from base/alloc.h", ("src/base/alloc.c", "src/device/memory.c")),

@@ -22,7 +22,7 @@ def march(header, build):
 
 
 def compile_alone(header, build):
-    """The compiler's complaints, or nothing."""
+    """The compiler's messages; empty if the header compiles."""
     folders = [source.ROOT / "src", source.ROOT / "include", source.ROOT / "tests", build / "include"]
     command = ["gcc", *FLAGS, *march(header, build), *(f"-I{f}" for f in folders), "-x", "c", "-"]
     run = subprocess.run(command, input=f'#include "{header}"\ntypedef int not_empty;\n',

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Read the list of rooms in docs/style.md, refuse cycles, and refuse includes it does not allow."""
+"""Read the list of rooms in docs/style.md, and reject cycles in it and includes that it does not allow."""
 import pathlib
 import re
 import sys
@@ -31,7 +31,7 @@ def themes(style):
 def theme_complaint(parts, target, allowed):
     """Why a file of src/ops may not include a header of src/ops, or None."""
     if len(parts) < 4:
-        return None  # what all themes share
+        return None  # the files that all themes share
     here = parts[2]
     if here not in allowed:
         return f"src/ops/{here} is not in docs/style.md's list of themes"

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Read the layers of the Python package in docs/style.md, and refuse imports that they do not allow.
+"""Read the layers of the Python package in docs/style.md, and reject imports that they do not allow.
 
 A file may import files of its own layer and of the layers before it, and no two files import each other, directly or by way
 of others. An import inside a function hides a cycle, or delays work: it needs a comment that says why, on its line or the
@@ -61,7 +61,7 @@ def scan(known):
                     around = lines[child.lineno - 2] + lines[child.end_lineno - 1]
                     inside.append((module, child.lineno, ast.unparse(child), re.search(r"#(?! noqa: \w+$)\s*\w.*", around)))
                 else:
-                    graph[module] |= imported(module, path, child, known)  # noqa: B023 - called at once
+                    graph[module] |= imported(module, path, child, known)  # noqa: B023 - called immediately
 
         visit(ast.parse(text), False)
     return graph, inside
@@ -87,14 +87,14 @@ def cycle(graph):
 
 
 def place_of(module, order):
-    """The number of the layer of a module, which names it or has the longest pattern for it; None if there is none."""
+    """The number of the layer of a module: the layer that lists its name, or has the longest matching pattern; or None."""
     fits = [(len(pattern.rstrip("*")), pattern == module, k) for k, (_, patterns) in enumerate(order) for pattern in patterns
             if fnmatch.fnmatchcase(module, pattern)]
     return max(fits, key=lambda fit: (fit[1], fit[0]))[2] if fits else None
 
 
 def complaints(graph, inside, order):
-    """What is wrong, one sentence each."""
+    """A list of all violations, one sentence each."""
     wrong = []
     for module in graph:
         here = place_of(module, order)
@@ -124,7 +124,7 @@ def figures():
 
 
 def main():
-    """Prints what is wrong, and the figures; the status of the program."""
+    """Prints the violations and the figures. Returns the exit status."""
     order = layers((source.ROOT / "docs" / "style.md").read_text())
     known = modules()
     graph, inside = scan(known)

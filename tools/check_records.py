@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""What is known of an op stands in its record (src/ops/op.h), so no other C code tells one op from another by name.
+"""All facts about an op are in its record (src/ops/op.h), so no other C code distinguishes ops by name.
 
-Free to name ops: src/ops, where records are; tests; the tables of rewrite rules, whose patterns say `OP(Mul)`; and code
-that adds a particular op to a graph by `ef_emit` (ops/build.h)."""
+These may name ops: src/ops, which has the records; tests; the tables of rewrite rules, whose patterns contain `OP(Mul)`;
+and code that adds a particular op to a graph with `ef_emit` (ops/build.h)."""
 import re
 import sys
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Refuse files over 1200 lines and functions over 150; name those over 800 and over 80."""
+"""Reject files over 1200 lines and functions over 150 lines; report those over 800 and over 80."""
 import sys
 
 import source
@@ -10,7 +10,7 @@ ROOM_CMAKE_LIMIT, TOOL_LIMIT = 40, 200
 
 
 def judge(what, size, report, limit):
-    """The line to print, if any, and whether it is a failure."""
+    """(the line to print, or None; whether it is a failure)."""
     if size > limit:
         return f"{what}: {size} lines, over the limit of {limit}", True
     if size > report:
@@ -19,7 +19,7 @@ def judge(what, size, report, limit):
 
 
 def sizes():
-    """(what, size, report above, limit) of everything measured."""
+    """Yields (file or function, size, size above which it is reported, limit)."""
     for path in source.files(".c", ".h", ".cpp", ".py", ".def"):
         name = path.relative_to(source.ROOT)
         text = path.read_text()

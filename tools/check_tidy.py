@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Run clang-tidy over every file of the compilation database, in parallel.
 
-A file that was clean is not looked at again until its preprocessed text, its flags or .clang-tidy
-change; the memory of that is <build>/tidy/. Given words, it looks only at files whose paths contain
-one, and explains each finding in full.
+A file without findings is not checked again until its preprocessed text, its flags or .clang-tidy
+change; <build>/tidy/ caches this. With words as arguments, it checks only files whose paths contain
+one of them, and prints each finding in full.
 """
 import concurrent.futures
 import hashlib
@@ -28,7 +28,7 @@ def entries(build):
 
 
 def fingerprint(command, directory, config):
-    """Hash of all that decides the verdict, or None if the file does not compile."""
+    """A hash of everything that determines the findings, or None if the file does not compile."""
     words = [w for w in command if not re.match(r"-M[A-Z]*$", w)]
     words[words.index("-c")] = "-E"
     if "-o" in words:
@@ -40,8 +40,8 @@ def fingerprint(command, directory, config):
 
 
 def promise_nonnull(folder):
-    """Tells the analyzer what base/status.h says in words: an error is never NULL. Without this every
-    caller of a function that may fail would seem to go on with its results unset."""
+    """Tells the analyzer what base/status.h documents: `ef_error` never returns NULL. Otherwise the analyzer would
+    assume that every caller of a function that may fail continues with uninitialized results."""
     (folder / "promises.h").write_text("""#include "base/status.h"
 static inline ef_status *ef_surely(ef_status *s) {
     if (!s) __builtin_unreachable();
@@ -54,11 +54,12 @@ static inline ef_status *ef_surely(ef_status *s) {
 
 
 def needs_promises(path):
-    return path.name != "status.c"  # which defines those functions
+    return path.name != "status.c"  # it defines these functions
 
 
 def borrow_omp_header(folder):
-    """clang has no omp.h without its own runtime; lend it gcc's, less the attribute it rejects."""
+    """Makes a copy of gcc's omp.h without the attribute that clang rejects, because clang has no omp.h without its own
+    runtime."""
     omp = subprocess.run(["gcc", "-print-file-name=include/omp.h"], capture_output=True, text=True)
     if os.path.isfile(omp.stdout.strip()):
         text = pathlib.Path(omp.stdout.strip()).read_text()
@@ -82,7 +83,7 @@ def tidy(path, command, directory, build, memory, config, extra):
 
 
 def brief(text):
-    """The findings with the line each points at, without the path that leads there."""
+    """The findings with the source line of each, without the steps of the analyzer's path."""
     lines, keep = [], 0
     for line in text.splitlines():
         if re.search(r": (error|warning|note): ", line):

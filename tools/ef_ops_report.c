@@ -1,8 +1,7 @@
-/* Says which ops lack a column of their record. One line per op that lacks something, then one line
- * that counts them; tools/health.py shows both. A column is asked for only where it means
- * something: no gradient where the gradient is None by definition or TensorFlow defines none, no
- * kernel where another room runs the op.   ef_ops_report --table   prints all columns of all ops
- * instead. */
+/* Reports the ops that lack a column of their record: one line for each such op, then a line with
+ * their number; tools/health.py shows both. A column is required only where it makes sense: no
+ * gradient if it is None by definition or TensorFlow defines none, no kernel if another room runs
+ * the op.   ef_ops_report --table   prints all columns of all ops instead. */
 #include "ops/example.h"
 
 #include <stdio.h>

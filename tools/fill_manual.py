@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes what the examples of the manual print into it: run with the Python of .venv after adding an example.
+"""Writes the output of the examples into manual.txt. Run it with the Python of .venv after adding an example.
 
 usage: fill_manual.py
 """
@@ -23,7 +23,7 @@ def printed(source, space):
 
 
 def filled(lines):
-    """The lines of an example with what its statements print, whatever stood there before."""
+    """The statements of an example with their current output."""
     import evenflow as tf
     space, made = {"tf": tf}, []
     for example in doctest.DocTestParser().get_examples("\n".join(lines) + "\n"):

@@ -1,5 +1,5 @@
-/* Writes what the registry says of every op as JSON, for tools/gen_op_docs.py, which makes the
- * pages of docs/ops from it. What an example gives is inferred, not typed. gen_docs > ops.json */
+/* Writes the records of all ops as JSON, from which tools/gen_op_docs.py makes the pages of
+ * docs/ops. The results of examples come from shape inference.   gen_docs > ops.json */
 #include "base/text.h"
 #include "ops/example.h"
 #include "ops/run.h"
@@ -63,7 +63,7 @@ static void put_result(ef_text *t, const ef_op *op, const ef_example *e) {
     ef_status_free(s);
 }
 
-/* Each example once, read in the first of its dtypes. */
+/* Writes each example once, with the first of its dtypes. */
 static void put_examples(ef_text *t, const ef_op *op) {
     int n = op->examples[0] ? ef_example_count(op) : 0, shown = -1;
     ef_text_add(t, ", \"examples\": [");

@@ -14,7 +14,7 @@ ENVIRONMENT = re.compile(r"^\| `([A-Z_]+)=?[^`]*` \| (.*) \|$", re.M)
 
 
 def plain(text):
-    """Text for roff: what it would take as a command or an escape is protected."""
+    """Escapes text for roff, so that nothing in it is taken as a command."""
     text = text.replace("\\", "\\\\").replace("-", "\\-").replace("%%", "%")
     return "\n".join("\\&" + line if line.startswith((".", "'")) else line for line in text.split("\n"))
 

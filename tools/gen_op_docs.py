@@ -3,7 +3,7 @@
 
 usage: gen_op_docs.py [BUILD [FOLDER]]      (default: build, docs/ops)
 
-What a page says comes from the op's record, which BUILD/tools/gen_docs writes as JSON; the Python names come from the package.
+BUILD/tools/gen_docs writes the records of the ops as JSON, from which the pages are made; the Python names come from the package.
 A test compares the result with what is checked in.
 """
 import inspect
@@ -22,8 +22,8 @@ NAMES_SHOWN = 6
 
 
 def themes(ops):
-    """op -> (theme, file): where its record stands. One whose name is pasted together stands beside the op that is called most
-    like it."""
+    """{op: (theme, file)}: where its record is. An op whose name is built by a macro is assumed to be beside the op with the
+    most similar name."""
     texts = {}
     for folder, _, files in os.walk(os.path.join(ROOT, "src", "ops")):
         theme = os.path.relpath(folder, os.path.join(ROOT, "src", "ops")).split(os.sep)[0]
@@ -44,7 +44,7 @@ def themes(ops):
 
 
 def python_names():
-    """op -> (public names that are the op itself, those of Python functions that call it)"""
+    """{op: (public names that are the op itself, public names of Python functions that call it)}"""
     sys.path.insert(0, os.path.join(ROOT, "python"))
     import evenflow
     from evenflow._src import namespace

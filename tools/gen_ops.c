@@ -64,7 +64,7 @@ typedef struct ident {
     char text[48];
 } ident;
 
-/* Words that are taken in C or C++, and those the generated bodies use. */
+/* The keywords of C and C++, and names that the generated functions use. */
 static const char *const taken[] = {
     "and",      "auto",     "bool",    "break",    "case",    "catch",     "char",   "class",
     "const",    "continue", "default", "delete",   "do",      "double",    "else",   "enum",
@@ -228,7 +228,7 @@ static void put_member(const ef_attr_value *v, int k) {
     }
 }
 
-/* The static constant a default points at, if it is a list or a shape. */
+/* The static constant that a default points to, if it is a list or a shape. */
 static void put_constant(const char *n, const ef_attr_value *v) {
     static const char *const element[] = {
         [EF_ATTR_INTS] = "int64_t",    [EF_ATTR_FLOATS] = "float",
@@ -359,7 +359,7 @@ static void put_attrs(void) {
     fprintf(to, "        if (ef_bad != NULL) return ef_bad;\n    }\n");
 }
 
-/* Several arrays become one; memory that cannot be had is reported by the call itself. */
+/* Joins several input arrays into one; if the allocation fails, the call itself reports it. */
 static void put_joined_inputs(void) {
     fprintf(to, "    const ef_tensor *ef_few[64], **ef_in = ef_few;\n    int ef_n_in = 0, ef_k, "
                 "ef_all = 0");
@@ -384,7 +384,7 @@ static void put_joined_inputs(void) {
     }
 }
 
-/* Sets the texts of the input array and its count; true if the array may have to be freed. */
+/* Sets the names of the input array and its count. Returns whether the array may need freeing. */
 static bool put_inputs(ident *array, ident *count) {
     bool list = false;
     for (int k = 0; k < sig->n_in; k++) list |= several(&sig->in[k]);
@@ -410,7 +410,7 @@ static bool put_inputs(ident *array, ident *count) {
     return false;
 }
 
-/* The call and what hands its results over. */
+/* Writes the call and the code that passes on its results. */
 static void put_call(const char *array, const char *count) {
     const char *attrs = sig->n_attrs ? "ef_a" : "NULL";
     if (varies()) {
@@ -427,7 +427,7 @@ static void put_call(const char *array, const char *count) {
                 attrs, array, count);
         return;
     }
-    if (sig->n_out == 1) { /* straight into the caller's tensor */
+    if (sig->n_out == 1) { /* written directly to the caller's tensor */
         ident n = out_name(0);
         fprintf(to,
                 "    int ef_n = 0;\n    ef_tensor ef_drop, *ef_out = %s != NULL ? %s : &ef_drop;\n",

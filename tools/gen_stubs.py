@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the type stubs of the Python package from what it really offers.
+"""Writes the type stubs of the Python package from its actual public names and signatures.
 
 usage: gen_stubs.py [FOLDER]      (default: python/evenflow)
 
@@ -17,7 +17,7 @@ HEAD = '"""Type stubs of evenflow.{}. Written by tools/gen_stubs.py."""\n'
 ATTR = {"int": "int", "float": "float", "bool": "bool", "string": "str", "type": "_DTypeLike", "shape": "_ShapeLike",
         "tensor": "_TensorLike", "func": "Any"}
 ARITHMETIC = set("""abs add and eq floordiv ge getitem gt invert le lt matmul mod mul ne neg or pow radd rand rfloordiv rmatmul
-    rmod rmul ror rpow rsub rtruediv rxor sub truediv xor""".split())  # these give tensors, where tensors have them
+    rmod rmul ror rpow rsub rtruediv rxor sub truediv xor""".split())  # operators of tensors that return tensors
 OPERATORS = dict.fromkeys(ARITHMETIC, "Any") | {
     "bool": "builtins.bool", "call": "Any", "contains": "builtins.bool", "delitem": "None", "enter": "Any", "exit": "None",
     "float": "builtins.float", "hash": "builtins.int", "index": "builtins.int", "int": "builtins.int", "iter": "Any",
@@ -35,7 +35,7 @@ def annotation(kind):
 
 
 def default(value, kind):
-    """A default of the op table as Python text; `...` where only the engine can read it."""
+    """A default of the op table as Python text; `...` if only the engine can parse it."""
     text = {"true": "True", "false": "False"}.get(value, value)
     if kind in ("int", "float", "bool", "string") or "'" in kind or kind.startswith("int"):
         return text
@@ -121,7 +121,7 @@ def operator(key, name):
 
 
 def class_stub(name, cls):
-    """A class with what it and its bases define. Tensors that are not eager lack some names; the stub has those as well."""
+    """A class with the members of itself and its bases. The stub of Tensor has the names of eager tensors too."""
     lines = [f"class {name}:", f"    {quoted(cls.__doc__)}"]
     init = cls.__dict__.get("__init__")
     text = signature(init) if inspect.isfunction(init) else "(self, *args, **kwargs)"

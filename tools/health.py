@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How we know we are simple: the figures of docs/health.md, measured on the tree and on a build."""
+"""Measures the figures of docs/health.md, which show whether the code stays simple, on the tree and on a build."""
 import collections
 import os
 import pathlib
@@ -22,8 +22,8 @@ def sources():
 
 
 def files_per_op(tree, ops):
-    """Per op, the files that must name it: the one with its record, the list, and any place that
-    chooses by its number. A record is spelt ef_op_X or stamped by a macro, NAME(X, ...)."""
+    """For each op the number of files that must name it: the file of its record, the list, and any file that
+    compares its number. A record is written as ef_op_X or by a macro, NAME(X, ...)."""
     counts = dict.fromkeys(ops, 0)
     for path, text in tree:
         if path.suffix == ".h":
@@ -37,7 +37,7 @@ def files_per_op(tree, ops):
 
 
 def op_switches(tree):
-    """Places that choose by op number, outside the graph's printer."""
+    """Places that branch on the number of an op, outside the graph's printer."""
     found = []
     for path, text in tree:
         name = str(path.relative_to(source.ROOT))
@@ -48,7 +48,7 @@ def op_switches(tree):
 
 
 def cloners(tree):
-    """Files that copy nodes from graph to graph: they say which node a new one stands for, and add it."""
+    """Files that copy nodes from graph to graph: they add a node and record which old node it replaces."""
     return [str(path.relative_to(source.ROOT)) for path, text in tree
             if re.search(r"\bcopies = ", source.blank(text)) and re.search(r"\bef_graph_add", source.blank(text))]
 
@@ -66,7 +66,7 @@ def longest(tree):
 
 
 def lacking(build):
-    """What tools/ef_ops_report says about ops without a column, as (summary, details)."""
+    """(summary, details) of tools/ef_ops_report about ops that lack a column."""
     program = build / "tools" / "ef_ops_report"
     if not program.exists():
         return "not measured (ef_ops_report is not built)", ""
@@ -78,7 +78,7 @@ def lacking(build):
 
 
 def allocations():
-    """(kind of call, allocations) of calls that were made before, counted by running them now."""
+    """(kind of call, allocations per call) of warm calls, measured by running them."""
     python = source.ROOT / ".venv" / "bin" / "python"
     run = subprocess.run([python, source.ROOT / "tools" / "health_calls.py"], capture_output=True, text=True)
     if run.returncode:
@@ -100,7 +100,7 @@ def on_models():
 
 
 def op_strings(ops):
-    """Places outside the records that know an op by comparing its name with a text: file and how many."""
+    """Places outside the records that compare the name of an op with a string: file and number of lines."""
     found, names = [], set(ops)
     for path in source.files(".c", ".h", ".py"):
         name = str(path.relative_to(source.ROOT))

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What a call that was made before takes from the system, counted on real runs: the figures of docs/health.md.
+"""Counts the allocations of warm calls (calls that were made before), for docs/health.md.
 
 Prints a line `what: allocations per call` for each kind of call. Run by tools/health.py with the project's own Python.
 """

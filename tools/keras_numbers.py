@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Compares models of keras.applications and three trainings by `fit` with what TensorFlow gave (tests/python/keras_numbers.json).
+"""Compares models of keras.applications and three trainings by `fit` with the results of TensorFlow, which are stored in
+tests/python/keras_numbers.json.
 
 Run it with the project's own Python: .venv/bin/python tools/keras_numbers.py [NAME...]
 """
@@ -11,7 +12,7 @@ import time
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tests" / "python"))
-import evenflow  # noqa: E402, F401  (Keras takes it as its backend)
+import evenflow  # noqa: E402, F401  (it becomes the backend of Keras)
 import keras  # noqa: E402
 import keras_numbers_cases as cases  # noqa: E402
 

@@ -39,7 +39,8 @@ def programs(build, only, with_python):
 
 
 def sanitized(build, python):
-    """Python tests for a sanitized build: its extension in a package of links, its runtime loaded first."""
+    """The Python tests for a sanitized build: its extension in a package of symbolic links, with the sanitizer's runtime
+    preloaded."""
     package = build / "python" / "evenflow"
     kind = re.search(r"^EF_SANITIZE:\w+=(\w+)$", (build / "CMakeCache.txt").read_text(), re.M)
     cores = list((build / "python").glob("_core*.so"))
@@ -60,7 +61,8 @@ def sanitized(build, python):
 
 
 def environment(build):
-    """Sanitizers look at ours; a waiting OpenMP team sleeps, because programs run side by side."""
+    """The environment of test programs: sanitizer options, and passive waiting of OpenMP threads, because several programs
+    run at the same time."""
     env = dict(os.environ)
     env.setdefault("OMP_WAIT_POLICY", "passive")
     env.setdefault("ASAN_OPTIONS", "detect_leaks=1:detect_stack_use_after_return=1")

@@ -1,4 +1,4 @@
-"""What the checkers know about C text: which files are ours, comments removed, functions found."""
+"""Helpers of the checkers for C text: lists the project's files, removes comments, finds functions."""
 import pathlib
 import re
 import subprocess
@@ -8,7 +8,7 @@ FOLDERS = ("src", "include", "tests", "examples", "bench", "tools", "python")
 
 
 def files(*suffixes, root=ROOT):
-    """Tracked or new (but not ignored) files of ours with these suffixes, sorted."""
+    """The tracked or new (but not ignored) files with these suffixes, sorted."""
     try:
         listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", *FOLDERS], cwd=root,
                                 capture_output=True, text=True, check=True).stdout
@@ -37,7 +37,7 @@ def blank(text, strings=True):
 
 
 def _macros(lines):
-    """Takes preprocessor lines out; yields (name, first line, length) of the macros among them."""
+    """Removes preprocessor lines from `lines`. Yields (name, first line, length) of the macros among them."""
     i = 0
     while i < len(lines):
         if not lines[i].lstrip().startswith("#"):

@@ -1,4 +1,4 @@
-"""What the sweep is made of: ops, dtypes and sizes. A case is (op, dtype, elements, way)."""
+"""The cases of the sweep: ops, dtypes and sizes. A case is (op, dtype, elements, way)."""
 import pathlib
 import random
 import re
@@ -15,7 +15,7 @@ NUMBER = re.compile(r"\b[A-Za-z_]\w*\s*=\s*(?:\(size_t\))?((?:\d[\de.]*|<<|\*|\s
 
 
 def constants():
-    """Every number that the engine's source gives a name (enum members and constants): a threshold is among them."""
+    """All named numbers in the engine's source (enum members and constants), which include its thresholds."""
     found = set()
     for path in sorted(SOURCE.rglob("*.[ch]")):
         if path.stem.endswith(("_test", "_bench")):
@@ -45,7 +45,7 @@ def sizes(dtype):
 
 
 def square(tf, x):
-    """x as a matrix: the largest square and what is left cut off."""
+    """The elements of x as the largest possible square matrix; the rest is dropped."""
     side = max(1, int(int(x.shape[0]) ** 0.5))
     return tf.reshape(x[:side * side], [side, side])
 
@@ -91,8 +91,8 @@ def all_cases(ways):
 
 
 def sample(ways, seed):
-    """Cases without end, drawn at random: an op, a dtype and a way first, so that no family outweighs another; of the sizes
-    small ones more often, because a large case takes the time of many."""
+    """Yields random cases forever. The op, the dtype and the way are drawn first, so that all families are equally likely;
+    small sizes are more likely, because a large case takes as long as many small ones."""
     r = random.Random(seed)
     of = {dtype: sizes(dtype) for dtype in FLOATS + INTS + COMPLEX + ("bool",)}
     while True:

@@ -1,5 +1,5 @@
-"""Golden cases (tests/golden), each called 300 times in a mode: nothing may grow. The function is built once; what it makes is
-dropped after each call."""
+"""Calls each golden case (tests/golden) 300 times in a mode and checks that nothing grows. The function is built once; its
+results are freed after each call."""
 import functools
 import gc
 import pathlib
@@ -17,7 +17,7 @@ def corpus():
 
 
 def everything():
-    """(id, mode) of every case that TensorFlow answers."""
+    """(id, mode) of every case for which TensorFlow has a result."""
     return [(case["id"], mode) for case in corpus().cases for mode in case["modes"]]
 
 
@@ -30,11 +30,11 @@ def attempt(call, tensors):
     try:
         call(*tensors)
     except Exception:
-        pass  # error cases: raising must not hold anything either
+        pass  # a case that raises must not keep anything alive either
 
 
 def measure(tf, name, mode, warm=WARM):
-    """`warm` calls fill the caches that have a bound; CPython's own, of type attributes, takes some hundreds."""
+    """Measures a case after `warm` calls, which fill the bounded caches; CPython's cache of type attributes needs hundreds."""
     import check
     import meter
     case = by_id()[name]

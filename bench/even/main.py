@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""`make even`: does memory stay, does the time stay, whatever is called and however?
+"""`make even`: checks that neither memory nor time grows, for all ops and all ways of calling them.
 
     main.py [--seconds S] [--seed N] [--parts million,golden,sweep] [--only TEXT]
 
 Three parts: a million calls of the commonest kinds (million.py); every golden case 300 times in each mode; and a sweep over ops,
-dtypes, sizes and ways of calling (cases.py, ways.py). Golden cases and sweep are random samples that share S seconds (600; the
-environment's EVEN_SECONDS), or all there are with 0. Half of the sweep runs beside two busy processes.
+dtypes, sizes and ways of calling (cases.py, ways.py). Golden cases and sweep are random samples that share S seconds (default
+600, or EVEN_SECONDS); 0 means all cases. Half of the sweep runs while two other processes are busy.
 
-A case is measured in a worker process. One that seems to grow or to slow down is a suspect: it is measured twice more, each time
-in a process of its own, and late calls are timed in turns with those of a young process. Only what is found each time counts.
+A case is measured in a worker process. A case that seems to grow or to slow down is a suspect: it is measured twice more, each
+time in a new process, and late calls are timed in turn with those of a fresh process. A finding counts only if it is repeated
+each time.
 The last line is `N even, M uneven`; the exit status is 1 if something was uneven.
 """
 import argparse
@@ -31,11 +32,11 @@ sys.path.insert(0, str(HERE.parent))
 from load import Busy  # noqa: E402
 
 EACH, TIMEOUT, DRIFT = 0.35, 60, 1.15
-SURE = 40  # calls per block, for suspects: deferred work piles up over 48 ops and is then computed, which must not look like growth
+SURE = 40  # calls per block, for suspects: up to 48 ops are deferred before they run, which must not look like growth
 
 
 class Worker:
-    """A process that measures; it is started anew when it died or stood still."""
+    """A worker process. It is restarted if it has died or does not respond."""
 
     def __init__(self):
         self.child = None
@@ -70,7 +71,7 @@ class Worker:
 
 
 class Load:
-    """Two busy processes, while it is on."""
+    """Two busy processes that can be switched on and off."""
 
     def __init__(self):
         self.busy = None
@@ -85,7 +86,8 @@ class Load:
 
 
 def drift_of(case):
-    """Late calls over early ones, in turns: the median of a process that has made many calls over that of one that has not."""
+    """The ratio of late to early calls: the median time of a process that has made many calls, divided by that of a fresh
+    process, measured in turn."""
     old, young = Worker(), Worker()
     try:
         aged = old.ask(do="age", case=case, seconds=2.0)
@@ -101,7 +103,7 @@ def drift_of(case):
 
 
 def confirmed(ask, case):
-    """What a suspect shows each of two more times, in a process of its own; empty if it was chance."""
+    """The findings that a suspect shows in both of two more measurements, each in a new process; empty if it was chance."""
     for _ in range(2):
         worker = Worker()
         found = worker.ask(**ask)
@@ -126,7 +128,7 @@ class Count:
 
     def judge(self, worker, ask, what, case=None):
         found = worker.ask(**ask)
-        if "error" in found:  # from the first call on: not possible with this dtype
+        if "error" in found:  # the op does not support this dtype
             self.refused.setdefault(found["error"].split("\n")[0][:90], []).append(what)
             return
         if "died" in found or meter.verdict(found) or found["drift"] > 1.3:

@@ -1,4 +1,4 @@
-"""Measures one case in this process: memory held by the engine and by the process, and the time of late calls beside early ones."""
+"""Measures one case in this process: the memory of the engine and of the process, and the time of late and early calls."""
 import array
 import ctypes
 import gc
@@ -12,8 +12,8 @@ import ways
 
 BLOCKS = 12
 PAGE = os.sysconf("SC_PAGE_SIZE")
-GRAIN = 96 << 10         # bytes of growth within the grain of the measurement, whatever the number of calls
-PER_1000 = 64 << 10      # bytes that a thousand calls may hold more
+GRAIN = 96 << 10         # growth in bytes that is within the precision of the measurement
+PER_1000 = 64 << 10      # growth in bytes that is allowed per thousand calls
 
 
 class MallInfo(ctypes.Structure):
@@ -28,15 +28,15 @@ KINDS = ("in use", "heap", "blocks", "resident")
 
 
 class Marks:
-    """What is held at some moments: bytes in tensors, bytes in malloc's hands, Python's own blocks, resident bytes. The room for
-    all of them is there from the beginning, so that looking adds nothing to what is seen."""
+    """Samples of memory: bytes of tensors, bytes in use by malloc, Python's blocks, resident bytes. All samples are allocated
+    in advance, so that sampling does not change the figures."""
 
     def __init__(self, tf):
         self.tf, self.n = tf, 0
         self.at = array.array("q", [0]) * (len(KINDS) * (BLOCKS + 1))
 
     def take(self):
-        """After what is in flight has ended."""
+        """Takes a sample after all work in flight has ended."""
         gc.collect()
         self.tf._core.wait()
         info, k = mallinfo(), len(KINDS) * self.n
@@ -72,7 +72,7 @@ class Meter:
         self.calls = 0
 
     def make(self, n):
-        """n calls; the processor time of one."""
+        """Makes n calls. Returns the processor time of one."""
         call, began = self.call, time.process_time()
         for _ in range(n):
             call()
@@ -95,7 +95,7 @@ class Meter:
     def measure(self):
         """A dictionary of what was found."""
         gc.collect()
-        gc.freeze()  # what is there already need not be looked through at each collection
+        gc.freeze()  # existing objects need not be scanned at each collection
         block = self.warm()
         marks, times = Marks(self.tf), array.array("d")
         marks.take()
@@ -108,7 +108,7 @@ class Meter:
 
 
 def gained(marks, calls):
-    """What was held more at the end, of each kind."""
+    """The growth of each kind of memory."""
     blocks = marks.of("blocks")
     steps = [b - a for a, b in zip(blocks, blocks[1:])]  # Python's free lists fill in bursts; a leak adds some each time
     return {"calls": calls, **{kind: growth(marks.of(kind)) for kind in KINDS}, "blocks": median(steps) * len(steps)}

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A million calls of each kind: does memory stay, does the time stay?
+"""Makes a million calls of each kind and checks that neither memory nor time grows.
 
 usage: even.py [CALLS]
 
@@ -63,7 +63,7 @@ class Samples:
 
 
 def be_companion(name, calls, cpu):
-    """The other side of measure(): a byte to stdin is a turn given, one to stdout a turn given back."""
+    """The companion's side of measure(): a byte on stdin gives it the turn, a byte on stdout gives the turn back."""
     samples = Samples(next(make for row, make, _ in ROWS if row == name)(), calls)
     samples.make(samples.tenth)
     os.sched_setaffinity(0, {cpu})

@@ -1,4 +1,4 @@
-"""Ways of calling an op again and again. Each makes a call() that must cost the same, and hold the same, every time."""
+"""Ways of calling an op repeatedly. Each makes a call() whose time and memory must be the same every time."""
 import collections
 import dataclasses
 import itertools
@@ -140,7 +140,7 @@ def tape_plain(tf, op, dtype, n):
 @way("persistent tape", floats=True)
 def tape_persistent(tf, op, dtype, n):
     v, w = [tf.Variable(x) for x in tensors(tf, dtype, n)]
-    held = {}  # the name keeps the last tape while the next one starts, as in any loop
+    held = {}  # keeps the last tape alive while the next one starts, as a variable in a loop does
 
     def call():
         with tf.GradientTape(persistent=True) as tape:
@@ -274,8 +274,8 @@ def session(tf, op, dtype, n):
 
 @way("threads")
 def threads(tf, op, dtype, n):
-    """Two threads that take each other's last value. Quotients of quotients would soon be denormal, which takes a processor
-    longer, so every few calls begin anew."""
+    """Two threads that use each other's last value. Repeated quotients would soon be denormal numbers, which are slow, so the
+    values are reset every few calls."""
     first, ask, done = tensors(tf, dtype, n), [queue.SimpleQueue(), queue.SimpleQueue()], queue.SimpleQueue()
     slot, turns = list(first), itertools.count()
 

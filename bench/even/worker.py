@@ -1,4 +1,4 @@
-"""One process of the sweep: reads cases, answers what it measured, a line of JSON each.
+"""One worker process of the sweep: reads cases and writes its measurements, one line of JSON each.
 
     {"do": "measure", "case": [...], "seconds": s, "least": n}   memory and drift of one case, n calls per block or more
     {"do": "age", "case": [...], "seconds": s}       makes the case and calls it for so long; then

@@ -1,4 +1,4 @@
-"""What the subjects share: how calls are repeated, and what they are given. A call ends when its result is there: every row
+"""Helpers of the subjects: how calls are repeated, and their inputs. A call ends when its result is computed: every row
 forces it, by .numpy() or block_until_ready().
 
 Each row of a subject sets itself up and returns `prepare(n)`, which returns a callable that makes n calls; only the
@@ -10,7 +10,7 @@ import numpy as np
 
 
 def again(call):
-    """n times the same call."""
+    """Repeats the same call n times."""
     def prepare(n):
         def run():
             for _ in repeat(None, n):
@@ -20,7 +20,7 @@ def again(call):
 
 
 def each_new(make, call):
-    """n calls, each with an input nobody has seen: make(k), k counting on from one time to the next."""
+    """Makes n calls, each with a new input make(k); k continues from one sample to the next."""
     seen = [0]
 
     def prepare(n):

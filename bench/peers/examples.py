@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Notes what TensorFlow needs for the programs of examples/: writes examples/tensorflow.json."""
+"""Measures the programs of examples/ with TensorFlow and writes the times to examples/tensorflow.json."""
 import argparse
 import json
 import os

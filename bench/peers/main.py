@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""`make bench-peers`: Evenflow beside TensorFlow, PyTorch and JAX, on the same machine in the same minutes.
+"""`make bench-peers`: compares Evenflow with TensorFlow, PyTorch and JAX on the same machine at the same time.
 
-Each peer lives in a process of its own for the whole run. The rounds are interleaved: row by row, every peer is asked
-in turn (in an order that changes), so whatever else the machine does meets all of them alike. A figure is the median
+Each peer has its own process for the whole run. The rounds are interleaved: for each row, every peer is measured
+in turn (in a changing order), so that other load on the machine affects all of them alike. A figure is the median
 over all rounds. In some rounds every row is then measured once more beside two busy processes, and its time there is divided by
 the one just measured without them, since the machine's own speed can change within a minute. A figure beside busy processes is
 the mean of longer stretches: the scheduler takes the processor away for some milliseconds at a time, which a sample of two
@@ -27,7 +27,7 @@ ROOT = HERE.parent.parent
 sys.path.insert(0, str(HERE.parent))
 from load import Busy  # noqa: E402
 
-ENVIRONMENT = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}  # as an installed package has it
+ENVIRONMENT = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}  # as for an installed package
 
 
 class Peer:
@@ -97,10 +97,10 @@ def round_of(peers, row, seconds, loaded):
     """Measures a row for all peers: {peer: time}, and beside two busy processes {peer: ratio} if `loaded`."""
     alone, ratios = {}, {}
     for peer in random.sample(peers, len(peers)):
-        time.sleep(0.02)  # let the team of the one before go to sleep
+        time.sleep(0.02)  # let the thread team of the previous peer go to sleep
         alone[peer] = peer.measure(row.name, seconds)
     if loaded:
-        with Busy(2):  # anew each time: on which processors the kernel puts the two matters, to all peers alike
+        with Busy(2):  # new processes each time: their placement on processors matters, for all peers
             for peer in random.sample(peers, len(peers)):
                 time.sleep(0.02)
                 beside = peer.measure(row.name, 3 * seconds, statistics.fmean, most=50)

@@ -1,4 +1,4 @@
-"""Figures into words: the table on the terminal, docs/benchmarks.md, and which bars are held."""
+"""Reports the figures: the table on the terminal, docs/benchmarks.md, and the verdict for each limit."""
 import dataclasses
 import os
 import platform

@@ -1,4 +1,4 @@
-"""What is measured, and which bars it has to hold."""
+"""The rows that are measured, and their limits."""
 import dataclasses
 
 

@@ -1,4 +1,5 @@
-"""The rows in JAX; a function is jax.jit of it, a tape jax.grad outside of any function. Sessions have no counterpart."""
+"""The rows in JAX: a function is a jax.jit function, a tape is jax.grad outside of any function. Sessions have no
+counterpart."""
 import jax
 import jax.numpy as jnp
 import numpy as np

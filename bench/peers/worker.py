@@ -1,4 +1,4 @@
-"""One peer in a process of its own, which answers the controller line by line, in JSON.
+"""The process of one peer, which answers the controller in lines of JSON.
 
     worker.py PEER            reads {"row": name, "seconds": s, "most": n} and answers {"times": [...]}, seconds per call; rows
                               whose calls need an input of their own take at most n samples
@@ -11,7 +11,7 @@ import os
 import sys
 import time
 
-SCALE = {"range_loop": 1000}  # the row is about one of these
+SCALE = {"range_loop": 1000}  # a call of the row is this many iterations; the figure is for one
 MOST = {"new_shape": 100, "new_number": 1000, "fresh_function": 100}  # calls that need an input of their own, per sample
 ONCE = {"eager_add": 10000, "function_call": 10000, "session_run": 2000, "graph_in_loop": 50, "new_shape": 50,
         "new_number": 50, "fresh_function": 50, "range_loop": 5}  # calls for the peak of memory; 3 of each other row
@@ -58,7 +58,7 @@ def main(peer, how=""):
         print(json.dumps(time.perf_counter() - began))
         return
     out = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # whatever the peer prints is not an answer
+    os.dup2(2, 1)  # output of the peer itself must not mix with the answers
     sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
     file = "subject_" + ("tensorflow" if peer == "evenflow" else peer)
     rows, subjects = importlib.import_module(file).rows(peer), {}

@@ -1,4 +1,4 @@
-/* Times a long run of calls, and fairly so where the machine does not keep its own speed.
+/* Times a long run of calls, fairly even if the speed of the machine changes.
  *
  * Are the last calls slower than the early ones? Between the two lie seconds, in which a machine
  * with other guests may change its speed by half. So a run has a companion: a second process with
@@ -79,7 +79,7 @@ static inline void run_begin(run *r, const char *name, long n) {
     *r = (run){.name = name, .n = n < SINGLE ? SINGLE : n - n % SINGLE};
     r->us = malloc((size_t)r->n * sizeof *r->us);
     need(r->us != NULL, "malloc");
-    for (long k = 0; k < r->n; k++) r->us[k] = -1; /* its pages are not the engine's growth */
+    for (long k = 0; k < r->n; k++) r->us[k] = -1; /* touches the pages before memory is measured */
     const char *text = getenv(COMPANION);
     if (text == NULL) return;
     int at = 0;

@@ -1,5 +1,5 @@
-/* The same call again and again - a million times unless told otherwise - eagerly and as a traced
- * function. The last call takes what the second took, and memory stays where it was. */
+/* Repeats the same call, by default a million times, eagerly and as a traced function. The last
+ * call takes as long as the second, and memory does not grow. */
 #include "beside.h"
 #include <ef_ops.h>
 

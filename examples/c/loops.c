@@ -88,7 +88,7 @@ int main(void) {
         const ef_tensor *in[] = {&start, &zero};
         int n;
         double t = now_us();
-        ok(ef_call_op(op, attrs, in, 2, out, 2, &n)); /* outside a graph it runs at once */
+        ok(ef_call_op(op, attrs, in, 2, out, 2, &n)); /* outside a graph it runs immediately */
         us[k] = (float)(now_us() - t);
         const void *steps;
         ok(ef_tensor_data(&out[1], &steps));

@@ -1,5 +1,5 @@
-/* Memory: ops on tensors of ever-changing sizes end with the memory they began with; a limit is
- * honoured, and the error names who holds what. */
+/* Memory: ops on tensors of changing sizes end with the memory they began with; a memory limit is
+ * respected, and the error lists what holds memory. */
 #include "example.h"
 #include <ef_ops.h>
 

@@ -22,8 +22,8 @@ static void build(model *m) {
     ef_shape two = {.rank = 1, .dim = {2}};
     ok(ef_tensor_from(EF_F32, NULL, &rate_value, &rate));
     ok(ef_tensor_from(EF_I32, &two, both, &axes));
-    ok(ef_do_ReadVariableOp(&m->w, EF_F32,
-                            &w)); /* the variable lives outside; its handle is captured */
+    ok(ef_do_ReadVariableOp(
+        &m->w, EF_F32, &w)); /* the variable is outside of the graph, which captures its handle */
     ok(ef_do_MatMul(&m->x, &w, NULL, &y));
     ok(ef_do_SquaredDifference(&y, &m->want, &square));
     ok(ef_do_Mean(&square, &axes, NULL, &m->loss));

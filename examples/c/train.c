@@ -84,7 +84,7 @@ typedef struct network {
     ef_tensor var[WEIGHTS], m[WEIGHTS], v[WEIGHTS]; /* handles: weights and Adam's slots */
 } network;
 
-/* Tensors on the way. They are let go together, whether all went well or not. */
+/* Intermediate tensors. They are released together, after success and after a failure. */
 typedef struct bag {
     ef_tensor t[96];
     int n;

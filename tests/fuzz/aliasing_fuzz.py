@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Random programs that write to every array they can get hold of, against numpy.
+"""Random programs that write to every array they can access, compared with numpy.
 
     aliasing_fuzz.py SECONDS SEED [--programs N] [--only K]
 
 A program makes tensors and variables, reads them as arrays in every way there is, writes to those arrays, builds views,
-deferred chains, functions and gradients on what it has, and assigns to variables. Beside each object stands a copy of what
-it must hold: a tensor never changes, an array changes only by the program's own writes, a variable only by assignments.
+deferred chains, functions and gradients from its objects, and assigns to variables. For each object the fuzzer keeps a copy of
+the expected value: a tensor never changes, an array changes only by the program's writes, a variable only by assignments.
 Values are small whole numbers, so that all arithmetic is exact. A wrong program is printed as its list of steps and can be
 repeated alone by its number.
 """
@@ -112,7 +112,7 @@ class Program:
             t = tf.constant(t)
         else:
             t = getattr(tf, how)(source)
-        source[...] = 77  # the array is still ours
+        source[...] = 77  # the tensor must have its own copy
         self.tensor(t, truth, f"tf.{how}(array)")
 
     def make_variable(self):

@@ -1,6 +1,6 @@
-/* The graph builder under random calls: ops with fitting and with wrong inputs, attributes, names
- * and control inputs, then whatever can be done with a graph. Nothing may crash, a call that fails
- * changes nothing, and what has been built always verifies.
+/* Random calls of the graph builder: ops with valid and with invalid inputs, attributes, names and
+ * control inputs, followed by everything that can be done with a graph. Nothing may crash, a call
+ * that fails must change nothing, and the graph must always pass the verifier.
  *
  *   graph_fuzz SECONDS SEED [CASE]     CASE: only that one */
 #include "base/alloc.h"
@@ -103,7 +103,7 @@ static void add_node(ef_graph *g) {
     ef_attrs_unref(attrs);
 }
 
-/* The op's own example with inputs that fit, so that deep graphs come about too. */
+/* Uses the op's own example with valid inputs, so that deep graphs are built too. */
 static void add_example(ef_graph *g) {
     const ef_op *op = ef_op_table[draw(EF_OP_COUNT)];
     int n = ef_example_count(op);

@@ -1,5 +1,5 @@
-"""Readers and decoders under damaged input: valid files, examples, tensors and images with bytes changed, cut, doubled or
-made up. Every call gives a result or one of TensorFlow's exceptions, and takes neither long nor much memory.
+"""Readers and decoders with damaged input: valid files, examples, tensors and images in which bytes are changed, removed,
+duplicated or random. Every call must return a result or raise one of TensorFlow's exceptions, in bounded time and memory.
 
   io_fuzz.py SECONDS SEED"""
 import gzip
@@ -72,7 +72,7 @@ def restore(data):
 
 
 def resummed(data):
-    """Entries of an index as its only block, with right checksums, so that what is inside is looked at."""
+    """An index whose only block has these entries, with valid checksums, so that the entries are parsed."""
     data += bytes(4) + b"\1\0\0\0"
     made, crc = bytearray(data), crc32c(data + b"\0")
     made += b"\0" + (((crc >> 15 | crc << 17) + 0xa282ead8) & 0xffffffff).to_bytes(4, "little")

@@ -1,6 +1,6 @@
-/* Every op under wrong and absurd input: examples from the records with shapes, dtypes, values,
- * attributes and counts changed at random. Whatever comes in, an op must answer with a status or a
- * result; and when it ran, inference that knows less must agree with what came out.
+/* Every op with invalid and extreme input: examples from the records with shapes, dtypes, values,
+ * attributes and counts changed at random. An op must always return a status or a result; and if it
+ * ran, shape inference with less information must agree with the result.
  *
  *   ops_fuzz SECONDS SEED [CASE]     CASE: only that one, loudly
  * EF_LOG=fuzz prints every case before it runs. */
@@ -207,7 +207,7 @@ static void change_attr(const ef_op *op, int k, ef_attr_value *v, list_room *r) 
     }
 }
 
-/* New attributes with some values changed; refused ones leave the old in place. */
+/* Makes new attributes with some values changed; if they are rejected, the old ones stay. */
 static void change_attrs(const ef_op *op, ef_example *e) {
     const ef_signature *s = ef_op_signature(op);
     ef_attr_value set[EF_MAX_ATTRS];
@@ -234,7 +234,7 @@ static void change_attrs(const ef_op *op, ef_example *e) {
 /* ---- one case ----------------------------------------------------------------------------------
  */
 
-/* What each output may be, if the call is worth running: results of moderate size. */
+/* Infers the outputs; returns whether the call should run: its results have a moderate size. */
 static bool moderate(const ef_fact *out, int n) {
     for (int k = 0; k < n; k++) {
         const ef_shape *s = &out[k].shape;

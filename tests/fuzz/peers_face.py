@@ -1,7 +1,7 @@
 """Calls for peers_fuzz.py that are pieces of Python: operators, indexing, conversion, variables, attributes, raw ops.
 
 A call is {"name": family, "code": expression, "args": expressions, "mode": ...}: the expression sees its arguments as a, b, c and
-is evaluated at once or inside `tf.function`. What comes out, tensor or not, is written down as leaves that can be compared.
+is evaluated eagerly or inside `tf.function`. The result, tensor or not, is written as leaves that can be compared.
 """
 import base64
 import collections
@@ -38,21 +38,21 @@ tf.constant([2]) np.array([2,1]) np.int64(2) [True] [[1,2]] [[2]] tf.constant(2)
 [tf.constant(2),1] tf.constant([1,2],tf.int64) tf.constant([2],tf.uint8) tf.constant([2],tf.int16) range(3) {2} {2:1} True""".split()
 
 
-# What TensorFlow answers wrongly: the limits of int64, rounded out of its range, whole numbers rounded to 0, the int of an
-# infinite bfloat16, which overflows, times in lists, on which it may die, and integers too small or large for the uint64 beside
-# them: it goes on with an exception set, which shows anywhere or ends the process.
+# Calls for which TensorFlow itself is wrong: saturate_cast rounds the limits of int64 out of its range; Round gives 0 for
+# integers; int() of an infinite bfloat16 overflows; datetimes in a list may crash it; and an integer that does not fit into the
+# uint64 of the other operand leaves a Python exception set, which appears at a later call or ends the process.
 UNFIT = r"(-[123](\*\*63)?|2\*\*64|10\*\*30|\[2\*\*64\]|L\('int.*)"
 WRONG = re.compile(rf"; [TV]\('uint64'[^;]*; {UNFIT}$|; {UNFIT}; [TV]\('uint64'"
                    r"|\[a, b\].*(datetime|timedelta)64|^int\(a\).*bfloat16.*True|saturate_cast.*(int64|L\('uint32|2\*\*[346]|10\*\*|np\.ar)"
                    r"|raw_ops\.Round\(.*(int|bool|True|False|np\.ar|range|Shape|; (?![TVALN]\()[^.ej]*\d[^.ej]*$)")
-# What its graphs drop before anyone looks at it: an axis named twice, a size of -1; rows that scatter would add or multiply by
-# without changing anything (none at all, or plain numbers), wherever they were to go; and where only ranks are known, the
-# reshaping of one vector into another, and a vector's size that was promised wrongly.
+# Wrong calls that TensorFlow's graph optimizer removes before a kernel checks them. UNSEEN: an axis that is named twice, a size of
+# -1. IDLE: a scatter at indices out of range whose updates are empty or plain numbers. REARRANGED, below, where only ranks are
+# known: the reshape of a vector to a vector, and a set_shape that promises the wrong size of a vector.
 UNSEEN = re.compile(r"\[0, 0\]|broadcast_to.*-1|\[(1,1|0,-1|-1,0|1,-2)\]")
 IDLE = re.compile(r"\.scatter_(add|sub|mul|div)\(.*\[(5|-1)\].*; (V\('\w+', \[[^\]]*\b0\b|.*; (?![TVA]\())")
-# What they turn into ops that have no kernel or too few operands: nothing minus an unsigned number, an integer's power of -1, a
-# power by a list of equal numbers. What they take for x itself: its quotient by 1, truncated. What they multiply by the
-# reciprocal: a quotient by a constant, so that an endless one gives 0 where it gives NaN as written.
+# Calls that the graph optimizer rewrites to something else. 0 - x with an unsigned x and an integer ** -1 become ops that have no
+# kernel; x ** [c, c] becomes an op with too few operands, so the shape is lost; truncatediv(x, 1) becomes x, without the
+# truncation; x / c becomes x * (1 / c), which for an infinite c gives 0 where the division gives NaN.
 SAME = r"L\((?P<same>[^;]*)\)$"  # a list, if its numbers are equal
 REWRITTEN = re.compile(rf"^(a - b|operator\.isub|tf\.raw_ops\.Sub)\b.*; (0|False|\[\]|L\((?P<left>[^;]*)\)); [TV]\('uint(8|16)'"
                        rf"|^(a \*\* b|operator\.ipow|tf\.raw_ops\.Pow)\b.*; ([TV]\('u?int[^;]*; -1$|.*; {SAME})"
@@ -61,7 +61,7 @@ REWRITTEN = re.compile(rf"^(a - b|operator\.isub|tf\.raw_ops\.Sub)\b.*; (0|False
 
 
 def is_rewritten(whole):
-    """Whether graphs answer otherwise than TensorFlow does at once; lists do so if all their numbers are the same."""
+    """Whether TensorFlow's graphs give another result than its eager mode; with a list they do so if all its numbers are equal."""
     found = REWRITTEN.search(whole)
     listed = found and next((text for text in found.groupdict().values() if text), None)
     return bool(found) and (not listed or len(set(np.ravel(numbers(*eval(f"({listed})"))).tolist())) < 2)
@@ -71,7 +71,7 @@ REARRANGED = re.compile(r"[Rr]eshape\(.*; T\('\w+', \[\d\]|set_shape\(\[2\]\); T
 
 
 class FaceWriter:
-    """Writes calls of the six families; each method answers with (code, argument expressions)."""
+    """Writes calls of the six families; each family's method returns (code, argument expressions)."""
 
     def __init__(self, seed):
         self.r, self.left_out = random.Random(seed), collections.Counter()
@@ -205,7 +205,7 @@ class FaceWriter:
         scatter = r.choice("add sub update max min mul div".split())
         at, some = r.choice((("[0, 1]", [2]), ("[0]", [1]), ("[5]", [1]), ("[-1]", [1]), ("[[0]]", [1, 1]), ("[]", [0]), ("[0.5]", [1]),
                              ("tf.constant([0], tf.int64)", [1]), ("[0, 0]", [2])))
-        # of rows that do not fit, TensorFlow takes what it finds in memory
+        # for rows of the wrong shape, TensorFlow reads memory beyond them
         rows = r.choice(SINGLE) if r.random() < 0.3 else self.value(dtype if r.random() < 0.8 else None, [*some, *dims], "TVAL")
         places = r.choice(("[[0]]", "[[1], [0]]", "[[0], [0]]", "[[5]]", "[[0, 1]]", "tf.constant([[0]], tf.int64)", "[[0.5]]"))
         name = r.choice("""shape dtype name device trainable synchronization aggregation constraint initial_value initializer op graph
@@ -325,7 +325,7 @@ class FaceWriter:
         return self.call("face", name, *getattr(self, name)())
 
     def call(self, kind, name, code, args):
-        """The call as data: eager, or in a graph, unless it is one of those not to be made there."""
+        """The call as data. It is eager or in a graph; those that TensorFlow's graphs rewrite or do not check are always eager."""
         whole = "; ".join([code, *args])
         if WRONG.search(whole):
             self.left_out[f"{kind}: calls that TensorFlow gets wrong itself (WRONG)"] += 1
@@ -340,7 +340,7 @@ class FaceWriter:
         return {"name": f"{kind}.{name}" + ("" if mode == "eager" else f".{mode}"), "code": code, "args": args, "mode": mode}
 
 
-# ---- carrying out ----------------------------------------------------------------------------------------------------------
+# ---- running the calls -----------------------------------------------------------------------------------------------------
 
 def numbers(dtype, dims, seed, odd=False):
     rng = np.random.default_rng(seed)
@@ -362,7 +362,7 @@ def numbers(dtype, dims, seed, odd=False):
 
 
 def scene(tf):
-    """The names an expression sees."""
+    """The names that an expression can use."""
     def tensor(dtype, dims, seed, odd=False):
         return tf.constant(numbers(dtype, dims, seed, odd), dtype)
 
@@ -382,7 +382,7 @@ def scene(tf):
 
 
 def evaluate(tf, call):
-    """The leaves of what the call's expression gives."""
+    """The leaves of the result of the call's expression."""
     names = scene(tf)
     args = [eval(text, dict(names)) for text in call["args"]]
     f = eval(f"lambda {', '.join('abc'[:len(args)])}: {call['code']}", names)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Random calls, the same ones, to Evenflow and to TensorFlow: equal values, or exceptions of the same class.
+"""Makes the same random calls to Evenflow and to TensorFlow, and compares values or the classes of exceptions.
 
     peers_fuzz.py --peers VENV [--calls N] [--seed S] [--only TEXT] [--kinds functions,face,uses,programs,sweep]
 
@@ -48,19 +48,19 @@ math.less_equal math.greater math.greater_equal math.equal math.not_equal math.l
 math.logical_xor bitwise.bitwise_and bitwise.bitwise_or bitwise.bitwise_xor linalg.matmul +  - * / // % ** < > == !=""".split()
 REDUCE = """reduce_sum reduce_mean reduce_max reduce_min reduce_prod reduce_any reduce_all math.reduce_logsumexp
 math.reduce_variance math.reduce_std math.reduce_euclidean_norm""".split()
-# Classes by which TensorFlow tells of its own trouble: any refusal is as good.
+# Exception classes by which TensorFlow reports its own defects: any exception is accepted instead.
 ACCIDENTS = ("AssertionError", "MemoryError", "SystemError", "UnboundLocalError", "InternalError", "RecursionError")
 
 
 def is_one(call):
-    """Whether what is taken along the axes is one element."""
+    """Whether the call reduces over a single element."""
     dims, axis = call["args"][0]["dims"], call["kwargs"].get("axis")
     axes = range(len(dims)) if axis is None else axis if isinstance(axis, list) else [axis]
     return all(dims[a] == 1 for a in axes if -len(dims) <= a < len(dims))
 
 
 def no_slope(call):
-    """Calls of whose gradients TensorFlow's are not sure, or no derivatives."""
+    """Whether TensorFlow's gradient of this call is unreliable or not the derivative."""
     name, args = call["name"], call["args"]
     first = args[0] if isinstance(args[0], dict) else {"dims": [], "dtype": ""}
     if call["kwargs"].get("padding") == "VALID":  # a window that fits nowhere: memory as it was found
@@ -79,10 +79,10 @@ HALFLESS = ("linalg.triangular_solve", "linalg.solve", "linalg.det", "linalg.slo
 
 
 def no_rule(call):
-    """What TensorFlow's graphs do not always check: as many repeats as rows, each axis once in a permutation, as many labels
-    as logits. What they turn into ops without kernels: an integer's power of -1, nothing minus an unsigned number. What they
-    turn into ops of fewer operands: a power whose exponent is a constant that has more dimensions. What they take for x itself:
-    its quotient by 1, truncated. What they fold as if it were a shape: a slice, too long, of a row of constants."""
+    """Whether TensorFlow's graphs may give another answer than its eager mode. They do not always check that there are as many
+    repeats as rows, that a permutation has each axis once, and that there are as many labels as logits. They rewrite an integer
+    ** -1 and 0 - x with an unsigned x to ops without kernels, drop the exponent of a power where it is a constant that has more
+    dimensions than the base, take truncatediv(x, 1) for x, and fold a slice that is too long of a constant vector."""
     return (call["name"] == "slice" and call["args"][0]["tensor"] != "tensor" and len(call["args"][0]["dims"]) == 1
             or call["name"] == "repeat" and isinstance(call["args"][1], list)
             or call["name"] == "transpose" and call["kwargs"]["perm"] == [0, 0]
@@ -239,7 +239,7 @@ class Writer(peers_ops.Calls):
         return {**made, "mode": mode}
 
 
-# ---- the side that carries calls out ------------------------------------------------------------------------------------
+# ---- the process that runs the calls ------------------------------------------------------------------------------------
 
 def value_of(tf, v):
     if isinstance(v, list):
@@ -306,7 +306,7 @@ def has_slope(t):
 
 
 def gradients(tf, f, tensors):
-    """What a sum of the results' elements owes to each tensor, then the results."""
+    """The gradients of the sum of all results with respect to each tensor, then the results."""
     with tf.GradientTape() as tape:
         tape.watch([t for t in tensors if has_slope(t)])
         results = tensors_in(tf, [f(*tensors)])
@@ -315,7 +315,8 @@ def gradients(tf, f, tensors):
 
 
 def carry_out(tf, call):
-    """Eagerly, as a function of the call's tensors (with their sizes known or open), or the gradients with respect to these."""
+    """Runs the call eagerly, or as a `tf.function` of its tensors (with known or unknown sizes), or computes the gradients with
+    respect to these."""
     try:
         if "code" in call:
             return {"ok": peers_face.evaluate(tf, call)}
@@ -349,7 +350,7 @@ def worker(module):
     import importlib
     import warnings
     warnings.simplefilter("ignore")
-    resource.setrlimit(resource.RLIMIT_AS, (16 << 30, 16 << 30))  # a call for too much must not end the others
+    resource.setrlimit(resource.RLIMIT_AS, (16 << 30, 16 << 30))  # a call that needs too much memory must fail alone
     out = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     tf = importlib.import_module(module)
@@ -357,7 +358,7 @@ def worker(module):
         print(json.dumps(carry_out(tf, json.loads(line))), file=out, flush=True)
 
 
-# ---- the side that compares ------------------------------------------------------------------------------------------------
+# ---- the process that compares the answers ---------------------------------------------------------------------------------
 
 class Side:
     def __init__(self, python, module):
@@ -388,8 +389,8 @@ LACK = {"NotFoundError": ["Could not find device"], "InvalidArgumentError": ["No
 
 
 def differs(call, ours, theirs):
-    """Why two answers are not the same, or None. Where TensorFlow lacks a kernel - or, inside a gradient, a type of an op it
-    builds that gradient from - there is nothing to compare with."""
+    """Why two answers are not the same, or None. Nothing is compared where TensorFlow has no kernel for the call, or where an op of
+    its gradient does not accept the dtype."""
     if "op" in call and not peers_sweep.comparable(ours, theirs):
         return None
     steep = "gradient" in call.get("mode", "")
@@ -426,7 +427,8 @@ def differs(call, ours, theirs):
 
 
 def sure(call, theirs, side):
-    """Whether TensorFlow answers so when asked anew: what it kept from other calls, or found in memory, is no answer."""
+    """Whether TensorFlow gives the same result in a new process. A result that depends on other calls or on uninitialized
+    memory is not compared."""
     fresh = Side(side.python, side.module)
     fresh.ask(call)
     again = fresh.answer()

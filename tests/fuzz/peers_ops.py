@@ -1,6 +1,6 @@
 """Calls for peers_fuzz.py of the wider families of public functions: special functions, sorting and counting, segments, scattering,
-matrices, convolutions and losses. A method answers with (name, arguments, keyword arguments); tensors are written by the Writer
-these are mixed into."""
+matrices, convolutions and losses. A method returns (name, arguments, keyword arguments); the Writer that inherits these methods
+writes the tensors."""
 
 UNARY = """math.erfinv math.ndtri math.erfcinv math.bessel_i0 math.bessel_i0e math.bessel_i1 math.bessel_i1e
 math.special.bessel_j0 math.special.bessel_j1 math.special.bessel_k0 math.special.bessel_k0e math.special.bessel_y0
@@ -152,8 +152,8 @@ class Calls:
     def layers(self):
         r, dtype = self.r, self.r.choice(("float32", "float32", "float32", "float64", "float16", "bfloat16", "int32"))
         n, h, w, c, k = r.randint(1, 2), r.randint(1, 5), r.randint(1, 5), r.randint(1, 3), r.randint(1, 3)
-        # these functions ask their first argument for its shape or dtype, so it is no list; what a
-        # NaN beside the padding does is a matter of how sums are ordered
+        # these functions read the shape or dtype of their first argument, so it cannot be a list; it has no NaN,
+        # because whether a NaN spreads next to the padding depends on the order of the sums
         image, stride = {**self.tensor([n, h, w, c], dtype), "tensor": "tensor", "odd": False}, r.choice((1, 1, 2, [1, 2], 0))
         padding = r.choice(("SAME", "VALID", "same"))
         logits = {**self.tensor([3, 4], dtype), "odd": False}

@@ -9,7 +9,7 @@ import collections
 import linecache
 import random
 
-# What programs never do, and why; draws that are turned down besides are counted in left_out.
+# What programs never do, and why. Random choices that are rejected for other reasons are counted in left_out.
 LEFT_OUT = {
     "keras": "tf.keras is Keras's own code on both sides; tests/python/keras_test.py compares it",
     "print": "output is not compared, only results",
@@ -167,7 +167,7 @@ _serial = [0]
 
 
 def evaluate(tf, call, leaves):
-    """Runs the program; the leaves of `out`."""
+    """Runs the program and returns the leaves of `out`."""
     import numpy as np
     _serial[0] += 1
     name, text = f"program_{_serial[0]}.py", "\n".join(call["program"]) + "\n"

@@ -1,4 +1,4 @@
-"""Raw ops at the edge of what they accept, for peers_fuzz.py: the calls that `sweep_fuzz --list` writes.
+"""Raw ops with arguments at their limits, for peers_fuzz.py: the calls that `sweep_fuzz --list` writes.
 
 Each is tried eagerly or, one in four, inside a function. What is left out is counted by SweepWriter.left_out: ops of ours that
 TensorFlow does not have, and values of ops that draw random numbers (their shapes and errors are compared).
@@ -58,7 +58,7 @@ def attribute(tf, v):
 
 
 def evaluate(tf, call, plain):
-    """What peers_fuzz.carry_out hands on; `plain` makes data of results."""
+    """Runs the call for peers_fuzz.carry_out; `plain` converts the results to data."""
     function = getattr(tf.raw_ops, call["op"])
     names = [name for name, _ in call["args"]]
     many = {name: isinstance(v[0], list) if v else True for name, v in call["args"]}
@@ -82,8 +82,8 @@ def evaluate(tf, call, plain):
 
 
 def comparable(ours, theirs):
-    """Values are compared where both answer. At this edge TensorFlow's own checks differ from kernel to kernel, so a call
-    that one refuses and the other answers, or both for another reason, is no finding; a process that dies is."""
+    """Whether the answers are compared: only if both return values. TensorFlow's checks of extreme arguments differ from
+    kernel to kernel, so a call that only one of them rejects is no finding; a process that dies is."""
     return ours.get("error") == ["death"] or "error" not in ours and "error" not in theirs
 
 

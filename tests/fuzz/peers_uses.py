@@ -2,7 +2,7 @@
 masks, gathering and scattering, joining and cutting, windows, casts, sorting, sums of products, matrices, text, images, chosen
 numbers, sparse tensors, checks, loops.
 
-They are pieces of Python, as those of peers_face.py: an expression of a, b, c and the expressions of these.
+Like those of peers_face.py they are pieces of Python: an expression that uses a, b and c, and an expression for each of these.
 """
 from peers_face import DTYPES, FLOATS, INTS, SCALARS, SHAPES, FaceWriter
 
@@ -19,14 +19,14 @@ EVEN = ("windows", "matrices", "images", "segments", "counting", "sorting")  # w
 
 
 class UsesWriter(FaceWriter):
-    """Writes calls of the families below; each method answers with (code, argument expressions)."""
+    """Writes calls of the families below; each family's method returns (code, argument expressions)."""
 
     def pick(self, *texts):
-        """One of the words of the texts, in which ` stands for a quote."""
+        """Chooses one of the words of the texts, in which ` stands for a quote."""
         return self.r.choice([w.replace("`", '"') for t in texts for w in t.split()])
 
     def some(self, *chances):
-        """Keyword arguments, each with its chance of one in two; each is a word, '=' and the values to choose from."""
+        """Writes keyword arguments: each text is a name, '=' and the values to choose from, and is used with probability 1/2."""
         made = []
         for text in chances:
             name, values = text.split("=", 1)
@@ -38,7 +38,7 @@ class UsesWriter(FaceWriter):
         return self.value(self.r.choice(FLOATS), dims, **more)
 
     def ints(self, dims, most, least=0):
-        """Nested lists of indices, now and then one of them wrong."""
+        """Nested lists of indices, of which one in fifty is out of range."""
         if not dims:
             return str(self.r.randint(least, max(least, most - 1)) if self.r.random() < 0.98 else most + 1)
         return "[" + ",".join(self.ints(dims[1:], most, least) for _ in range(dims[0])) + "]"
@@ -421,7 +421,7 @@ class UsesWriter(FaceWriter):
         ))()
 
     def chosen(self):
-        """Numbers drawn by given seeds."""
+        """Random numbers with given seeds."""
         r, seed = self.r, self.pick("[1,2] [0,0] (3,4) tf.constant([5,6],tf.int64) [1.5,2] [-1,7] np.array([1,2]) 3")
         shape, dtype = r.choice(SHAPES[:14] + ["[2,3]", "[5]", "[4]", "[7]"]), r.choice(CHOOSING)
         return r.choice((

@@ -230,7 +230,7 @@ static bool same_element(const ef_tensor *a, const ef_tensor *b, int64_t i, doub
     return near(x, y, tolerance, worst);
 }
 
-/* -1: the shapes already. */
+/* -1: the shapes differ. */
 static int64_t first_difference(const ef_tensor *a, const ef_tensor *b, double tolerance) {
     double worst = 0;
     for (int64_t i = 0, n = alike(a, b) ? ef_count(a) : 0; i < n; i++)
@@ -260,8 +260,8 @@ static ef_status *differ(const ef_graph *g, const ef_graph *best, const char *wh
     return s;
 }
 
-/* What a function does not need of its arguments is no longer computed once it is opened, nor what
- * only its shape was wanted of, nor a choice between equals: an error in there may go. */
+/* After inlining, arguments that a function does not use are no longer computed, nor are values of
+ * which only the shape is used, nor a select between equal values: an error in them may vanish. */
 static bool may_need_less(const ef_graph *g) {
     for (size_t k = 0; k < g->n_nodes; k++)
         if (g->node[k]->op->traits & (EF_CONTROL | EF_READS_SHAPES) ||
@@ -270,7 +270,7 @@ static bool may_need_less(const ef_graph *g) {
     return false;
 }
 
-/* The graph without what nobody needs: an error in there is not missed. */
+/* The graph without nodes that no output needs, whose errors need not be reported. */
 static ef_status *needed_part(ef_graph *g, ef_graph **out) {
     char off[256] = "";
     for (const ef_pass *p = ef_passes; p->name != NULL; p++) {
@@ -287,7 +287,7 @@ static ef_status *run_program(ef_program *p, const ef_case *c, ef_tensor *out) {
     return ef_program_run(ef_context_here(), p, ptr, out);
 }
 
-/* The graph as it is (but for what nobody needs) against a program made from it. */
+/* Compares the graph as given (without unneeded nodes) with a program made from it. */
 static ef_status *compare(const ef_case *c, ef_program *program, double tolerance) {
     ef_graph *plain_graph = NULL;
     EF_TRY(needed_part(c->graph, &plain_graph));
@@ -325,7 +325,7 @@ static ef_status *compare(const ef_case *c, ef_program *program, double toleranc
     return s;
 }
 
-/* g optimised, verified and made a program. */
+/* Optimises and verifies g, and makes a program from it. */
 static ef_status *program_of(ef_graph *g, const char *off, ef_program **out) {
     ef_graph *best = NULL;
     EF_TRY(ef_optimise_without(g, off, &best));
@@ -343,7 +343,7 @@ ef_status *ef_case_compare(const ef_case *c, const char *off, double tolerance) 
     return s;
 }
 
-/* What looks a graph without its numbers up must agree with that graph. */
+/* The lookup of a graph without its constants must agree with that graph. */
 static ef_status *compare_key(const ef_graph *g, const ef_lifted *l) {
     ef_numbers x;
     EF_TRY(ef_numbers_find(g, &x));

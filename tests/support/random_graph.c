@@ -1,6 +1,7 @@
-/* Random programs for fuzzing the optimiser. There are two kinds. Exact ones use ops whose every
- * bit is decided, in any dtype. Smooth ones add products and sums, whose order is the kernel's
- * choice, and use only continuous ops, in float64 mostly, so that rounding stays small. */
+/* Random programs for fuzzing the optimiser. There are two kinds. Exact programs use ops whose
+ * results are determined to the bit, in any dtype. Smooth programs add products and sums, whose
+ * order the kernel chooses, and use only continuous ops, mostly in float64, so that rounding
+ * errors stay small. */
 #include "case.h"
 #include <stdio.h>
 
@@ -19,7 +20,7 @@ typedef struct maker {
 static uint64_t draw(maker *m, uint64_t n) { return ef_case_draw(&m->state) % n; }
 static bool chance(maker *m, unsigned percent) { return draw(m, 100) < percent; }
 static ef_edge any(maker *m) {
-    /* recent values are the likelier, so that chains grow */
+    /* recent values are more likely, so that chains grow */
     int back = (int)draw(m, chance(m, 60) ? 4 : (uint64_t)m->n);
     return m->value[m->n - 1 - (back < m->n ? back : m->n - 1)];
 }
@@ -41,7 +42,7 @@ static bool keep(maker *m, ef_edge e) {
     return true;
 }
 
-/* Adds a node; what does not fit is simply not added. */
+/* Adds a node; an invalid one is not added. */
 static bool add_set(maker *m, const char *op, const ef_attr_value *set, int n_set,
                     const ef_edge *in, int n_in) {
     const ef_attrs *attrs = NULL;
@@ -141,7 +142,7 @@ static void cast(maker *m) {
                                      EF_U8,  EF_F16, EF_BF16, EF_BOOL};
     ef_edge x = any(m);
     ef_dtype from = fact(m, x)->dtype, to = types[draw(m, 9)];
-    /* what does not fit an integer has no one answer */
+    /* casting a float out of range to an integer has no defined result */
     if (m->smooth || (ef_dtype_in(from, EF_FLOATS) && ef_dtype_in(to, EF_INTS))) to = from;
     ef_attr_value set[] = {EF_SET_TYPE("DstT", to)};
     add_set(m, "Cast", set, 1, &x, 1);
@@ -278,7 +279,7 @@ static void arrange(maker *m) {
 
 static void grow(maker *m, int attempts);
 
-/* A function of the same inputs for every branch; gives back `n_out` values of dtypes `types`. */
+/* A function with the same inputs for every branch, which returns `n_out` values like `want`. */
 static ef_graph *branch(maker *m, const ef_fact *in, int n_in, const ef_fact *want, int n_out) {
     maker inner = {.state = ef_case_draw(&m->state),
                    .smooth = m->smooth,
@@ -334,7 +335,7 @@ static void choose(maker *m) {
     ef_graph_unref(e);
 }
 
-/* while (i < k) { i++; x = f(x, y); } with y handed on */
+/* while (i < k) { i++; x = f(x, y); } where y is returned unchanged */
 static void loop(maker *m) {
     ef_edge zero = ints(m, 1, (int64_t[]){0}, EF_I32);
     if (!ADD(m, "Reshape", zero, ints(m, 0, NULL, EF_I32))) return;

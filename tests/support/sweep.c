@@ -1,6 +1,6 @@
-/* The changes: sizes replaced consistently in all inputs (which keeps a call acceptable but for
+/* The changes: a size replaced consistently in all inputs (which keeps the call valid apart from
  * that size), single sizes, ranks 0 and 8, extreme values, extreme attributes, and sizes near
- * overflow that are declared to inference without any memory behind them. */
+ * overflow that only shape inference sees, without memory for them. */
 #include "sweep.h"
 #include "ops/run.h"
 #include "ops/signature.h"
@@ -11,7 +11,7 @@
 
 enum { MAX_OUT = 64, LARGE = 1 << 20, LIST = 16 };
 
-/* Walks through the changes: `next` is true for the one that is wanted. */
+/* Iterates over the changes: `next` is true for the requested one. */
 typedef struct walk {
     ef_sweep_call *c;
     int left;
@@ -329,7 +329,7 @@ static void each_declared(walk *w) {
 
 bool ef_sweep_change(ef_sweep_call *c, int number) {
     walk w = {c, number, false};
-    if (c->declared) return false; /* nothing fits on top of that */
+    if (c->declared) return false; /* no further change is possible */
     each_size(&w);
     if (!w.done) each_shape(&w);
     if (!w.done) each_attr(&w);
@@ -354,7 +354,7 @@ bool ef_sweep_make(const ef_op *op, int k, int number, ef_sweep_call *out) {
 
 void ef_sweep_free(ef_sweep_call *c) { ef_example_free(&c->e); }
 
-/* Results of a size that is worth running; *why is set if a shape is impossible. */
+/* Whether the results are small enough to run; *why is set if a shape is impossible. */
 static bool moderate(const ef_fact *out, int n, const char **why) {
     for (int k = 0; k < n; k++) {
         const ef_shape *s = &out[k].shape;

@@ -1,5 +1,5 @@
-"""for i in tf.range(n) inside a function: the price of
-one trip round the loop, against the same sum unrolled and vectorised.
+"""for i in tf.range(n) inside a function: the cost of one
+iteration, compared with the same sum unrolled and vectorised.
 """
 import importlib, sys
 tf = importlib.import_module(sys.argv[1] if len(sys.argv) > 1 else 'tensorflow')

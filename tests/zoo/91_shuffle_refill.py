@@ -1,5 +1,5 @@
 """A shuffle buffer of large elements, filled anew at the head of each epoch, where
-shuffling their numbers first gives the same order at once.
+shuffling their numbers first gives the same order immediately.
 """
 import importlib, sys
 tf = importlib.import_module(sys.argv[1] if len(sys.argv) > 1 else 'tensorflow')

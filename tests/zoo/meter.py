@@ -22,9 +22,9 @@ Noise rules
     between two runs on machines of different speed;
   * processor time per call (all threads) in the same windows is reported as
     cpu_early_us and cpu_late_us: it tells waiting from working;
-  * what a ratio compares with is measured all along the run too, a call at
-    each sampling point (see per_call_us);
-  * the meter takes its room before the first call and grows by nothing;
+  * the call that a ratio compares with is timed during the whole run too, once
+    at each sampling point (see per_call_us);
+  * the meter allocates its memory before the first call, and none after it;
   * memory growth is the Theil-Sen slope (median of pairwise slopes) of the
     resident set sampled after the first 30% of the calls (at least 100 calls,
     or 60% when there are few). It ignores single steps such as one arena
@@ -84,7 +84,7 @@ def theil_sen(points):
 
 
 class Base:
-    """A time that other times are compared with; reads as a number."""
+    """A time that other times are compared with; it can be used as a number."""
 
     SHARE_NS = 3_000_000_000    # the most a run may spend on one of these
 
@@ -140,8 +140,8 @@ class Meter:
     def run(self, call, calls, min_calls=60):
         """Times call(i) for i in range(calls), or until the budget is spent.
 
-        All the room the meter needs is taken and touched before the first
-        call, so that the meter adds nothing to the memory it measures.
+        The meter allocates and writes all its memory before the first call,
+        so that it adds nothing to the memory it measures.
         """
         calls = min(calls, MOST_CALLS)
         clock, cpu = time.perf_counter_ns, time.process_time_ns
@@ -176,11 +176,11 @@ class Meter:
         return (pts[-1][2] - pts[0][2]) / (pts[-1][0] - pts[0][0]) / 1e3
 
     def per_call_us(self, call, calls, warm=3, budget_s=4.0):
-        """The time of call(i) in microseconds: the yardstick of a ratio.
+        """The time of call(i) in microseconds: the denominator of a ratio.
 
-        Asked for before run(), the call is also made (untimed by the run)
-        at every sampling point of the run, so that both sides of the ratio
-        meet the same machine; the value is then settled when it is read.
+        If this is called before run(), the run also makes the call at each
+        of its sampling points, outside its own times, so that a busy machine
+        slows both sides of the ratio; the value is then computed on reading.
         """
         calls = min(calls, MOST_CALLS)
         clock = time.perf_counter_ns
@@ -212,7 +212,7 @@ class Meter:
     def typical_us(self):
         """The median of the calls after the first 10%, in microseconds.
 
-        A call that slows down shows in the drift; this one is for ratios.
+        It is for ratios; calls that become slower are found by the drift.
         """
         return median(self.times[len(self.times) // 10:]) / 1e3
 

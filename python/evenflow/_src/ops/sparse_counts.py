@@ -11,8 +11,8 @@ _MULTIPLIER = 0xC6A4A7935BD1E995  # the multiplier of the 64-bit MurmurHash, whi
 
 @export("sparse.bincount")
 def bincount(values, weights=None, axis=0, minlength=None, maxlength=None, binary_output=False, name=None):
-    """The number of occurrences of each integer in `values`, or the sum of its `weights`, as a SparseTensor. With axis -1, for
-    each row."""
+    """The number of occurrences of each integer in `values`, or the sum of its `weights`, as a SparseTensor. With axis -1,
+    for each row."""
     if axis not in (0, -1):
         raise ValueError(f"Unsupported value for argument axis={axis}. Only 0 and -1 are supported.")
     rows = next((kind for kind in (SparseTensor, RaggedTensor) if isinstance(values, kind)), None)
@@ -119,7 +119,7 @@ def _joined(a, b):
 
 @export("sparse.cross_hashed")
 def cross_hashed(inputs, num_buckets=0, hash_key=None, name=None):
-    """The hashes of all combinations of one value of each input, for each row, modulo `num_buckets` (2**63 - 1 if it is 0)."""
+    """The hashes of all combinations of one value of each input, for each row, modulo `num_buckets` (0: 2**63 - 1)."""
     key = convert(_HASH_KEY if hash_key is None else hash_key, dtypes.uint64)
     made = _crossed(inputs, "All inputs must be SparseTensors", lambda x: _joined(key, _fingerprint(x)), lambda a, b: _joined(a, _fingerprint(b)))
     modulus = convert(num_buckets or 2**63 - 1, dtypes.uint64)

@@ -113,8 +113,8 @@ def stateless_uniform(
 
 
 def spread(draw, mean, stddev, name=None):
-    """`draw(name) * stddev + mean`, without the steps that change nothing: each would be a copy.
-    The last step that is left has the name."""
+    """`draw(name) * stddev + mean`, without the steps that change nothing, each of which would copy the tensor.
+    The last remaining step gets the name."""
     scaled = not (type(stddev) in (int, float) and stddev == 1)
     moved = not (type(mean) in (int, float) and mean == 0)
     numbers = draw(None if scaled or moved else name)

@@ -75,8 +75,10 @@ uint32_t ef_site_find(const void *owner, int at);
  * table for another place any more, which the caller releases; or NULL. */
 uint32_t ef_site_add(const void *owner, int at, const char *file, const char *function, int line,
                      const void **evicted);
-/* The place of texts, which are copied: for lines that only a graph remembers. */
-uint32_t ef_site_named(const char *file, const char *function, int line);
+/* The place of texts, which are copied: for lines that only a graph remembers. evicted: as above;
+ * if it is NULL, no place that has an owner makes room, and 0 is returned where all of them have.
+ */
+uint32_t ef_site_named(const char *file, const char *function, int line, const void **evicted);
 /* Posting an event never runs a binding's code: the engine may hold locks. A binding that has
  * called ef_events_bind gives the events that the engine posted meanwhile their place and subject,
  * by calling ef_events_settle after each call into the engine that left some waiting. */

@@ -4,10 +4,11 @@
 #define EF_PY_PROFILE_H
 #include "core.h"
 
-void profile_leaves(void); /* the thread is about to give up the interpreter's lock */
-uint32_t profile_here(void);                   /* where the user's program is; 0: unknown */
+void profile_leaves(void);   /* the thread is about to give up the interpreter's lock */
+uint32_t profile_here(void); /* where the user's program is; 0: unknown */
 uint32_t profile_definition(PyObject *python); /* where a function is defined; 0: no function */
-uint32_t profile_node(ef_graph *g, int node);  /* the user's line that made a node */
+uint32_t profile_line(const char *file, const char *function, int line); /* of texts */
+uint32_t profile_node(ef_graph *g, int node); /* the user's line that made a node */
 bool profile_is_users(const char *file);
 bool profile_direct(void); /* the last profile_here met no other package on its way */
 void profile_post(ef_event_kind kind, ef_event_reason reason, uint64_t began, uint32_t subject,

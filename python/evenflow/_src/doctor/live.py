@@ -11,6 +11,7 @@ from evenflow._src import errors
 
 from . import report
 from .causes import examine
+from .notes import notes
 from .observed import Observed, Other, Saved
 
 
@@ -18,11 +19,12 @@ def _say(sums, options, title):
     observed = Observed(1e3 * sums.seconds, sums)
     every = report.select(examine(observed), observed, everything=True)
     shown = report.select(every, observed, options.all)
+    told = notes(observed, every)
     if options.json:
-        print(report.as_json(shown, observed), flush=True)
+        print(report.as_json(shown, observed, told), flush=True)
     else:
         print(f"{title}:", file=sys.stderr)
-        report.as_text(shown, observed, hidden=len(every) - len(shown))
+        report.as_text(shown, observed, hidden=len(every) - len(shown), notes=told)
     return shown
 
 

@@ -251,7 +251,14 @@ def _pictures(recorder, observed, data):
             + _pipelines(observed) + f"<h2>Where the time went</h2>{flame}{_lines(observed)}")
 
 
-def page(findings, observed, recorder):
+def _notes(notes):
+    if not notes:
+        return ""
+    rows = "".join(f"<li>{_line(n.place.file, n.place.line) if n.place else ''}<p>{html.escape(_sentence(n.what))}.</p></li>" for n in notes)
+    return f'<h2 id="notes">Not a cause</h2><p class="soft">What one may suspect, and what was measured.</p><ul class="notes">{rows}</ul>'
+
+
+def page(findings, observed, recorder, notes=()):
     """The whole file, as text."""
     drift, main = _drift(recorder.events)
     data = _data(recorder, observed, main)
@@ -264,6 +271,7 @@ def page(findings, observed, recorder):
 <header><p class="brand">evenflow doctor</p><h1>{html.escape(headline(findings, observed))}</h1></header>
 {_tiles(findings, observed, recorder, drift)}
 <h2>Findings</h2>{found}
+{_notes(notes)}
 {_pictures(recorder, observed, data)}
 <div id="tip"></div><noscript><p>The pictures need JavaScript; nothing is loaded from a network.</p></noscript>
 <script type="application/json" id="data">{packed}</script>

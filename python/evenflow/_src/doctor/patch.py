@@ -31,14 +31,7 @@ def _text(lines, node):
 
 
 def _module_name(file):
-    """What the program calls TensorFlow."""
-    root = source.tree(file)
-    for node in ast.walk(root) if root else ():
-        if isinstance(node, ast.Import):
-            for name in node.names:
-                if name.name in ("tensorflow", "evenflow"):
-                    return name.asname or name.name
-    return "tf"
+    return source.module_names(file)[0]
 
 
 def number_to_tensor(finding, lines):

@@ -13,7 +13,6 @@ from . import holders
 from .observed import KINDS, Place
 
 MOST_EVENTS, MOST_POINTS, MOST_NODES, DEEPEST = 1000, 1200, 1500, 24  # MOST_EVENTS: of each kind
-BURST = 1000  # calls at the beginning that are all sampled, so that a short run has a picture of them
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 # Kinds that the pictures show; the others are too many, or have no duration.
 SHOWN = ("function call", "session run", "eager op", "model entry", "trace", "plan", "compile", "step", "conversion", "pipeline stage",
@@ -71,7 +70,6 @@ class Recorder:
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._run, name="evenflow doctor", daemon=True)
         holders.watch(True)
-        _core.event_burst(BURST)
         self._remember()
         self._thread.start()
 

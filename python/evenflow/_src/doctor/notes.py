@@ -72,7 +72,7 @@ def _repeated(seen):
         if operation and row.least == row.most:  # sizes that differ take times that differ
             made["eager op", row.most, operation].append(row)
     for row in seen.rows("session run", by=("number", "source")):
-        if row.subject:
+        if row.subject and any(list(source.calls_at(row.place, name)) for name in ("run", "eval")):
             made["session run", source.key(row.subject), f"the run of what line {row.subject.line} makes"].append(row)
     for (kind, _, name), rows in made.items():
         if sum(r.count for r in rows) > 1:
@@ -116,13 +116,13 @@ def steady_calls(seen):
         place, others = rows[-1].place, sorted({r.place.line for r in rows} - {rows[-1].place.line})
         count = sum(r.count for r in rows)
         where = "here" if not others else f"here and at line{'s' * (len(others) > 1)} {', '.join(map(str, others[:4]))}"
-        ran = "happened" if kind == "session run" else "ran"
+        ran, traced = "happened" if kind == "session run" else "ran", traces.get(source.key(rows[0].subject))
+        if kind == "function call" and traced:
+            ran = f"was traced in {amount(traced)}, then ran"
         what = f"{name} {ran} {'twice' if count == 2 else 'about ' * (not whole) + times(count) + ' times'} {where}: "
         what += (f"the first time took {amount(first)}, {'the second' if count == 2 else 'each later one'} {amount(later)}" if whole
                  else f"{amount(first)} each at first, {amount(later)} each at the end")
-        if kind == "function call" and source.key(rows[0].subject) in traces:
-            what += f", after a trace of {amount(traces[source.key(rows[0].subject)])}"
-        if kind == "session run" and larger > 1.5:
+        if kind == "session run" and larger > 1.2:
             what += f" for {larger:.2g} times the data"
             if plans:
                 what += f"; another size was planned for {_traces(sum(r.count for r in plans))}, in {amount(sum(r.ms for r in plans))}"

@@ -85,6 +85,16 @@ def loops_in(place):
     return sorted(lines)
 
 
+def calls_at(place, name=None):
+    """Calls that stand on a line, of a function of that name if one is given."""
+    root = tree(place.file)
+    for node in ast.walk(root) if root else ():
+        if isinstance(node, ast.Call) and node.lineno <= place.line <= node.end_lineno:
+            called = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", None)
+            if name is None or called == name:
+                yield node
+
+
 def _is_new_axis(node):
     return (isinstance(node, ast.Constant) and node.value is None) or (isinstance(node, ast.Attribute) and node.attr == "newaxis")
 

@@ -17,7 +17,7 @@ _PAGE = os.sysconf("SC_PAGE_SIZE")
 # Kinds that the pictures show; the others are too many, or have no duration.
 SHOWN = ("function call", "session run", "eager op", "model entry", "trace", "plan", "compile", "step", "conversion", "pipeline stage",
          "host copy", "wait", "save")
-_HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+_HERE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))) + os.sep  # the package
 _LIBRARY = sysconfig.get_paths()["stdlib"] + os.sep
 
 
@@ -46,6 +46,8 @@ def _label(frame):
         return "Evenflow"
     if "-packages" in file:
         parts = file.split("-packages" + os.sep, 1)[-1].split(os.sep)
+        if parts[0] == "malt":  # it turns Python into graphs
+            return "Evenflow"
         return parts[0].capitalize() if len(parts) > 1 else parts[0]
     if file.startswith(_LIBRARY) or file.startswith("<frozen"):
         return None

@@ -465,9 +465,10 @@ typedef struct ef_tally {
     int64_t sum[3];       /* of value[], each times its weight */
     int64_t least, most;  /* of value[0] */
     uint64_t first, last; /* time of the first and of the last one */
-    uint32_t early, late; /* nanoseconds: median of the first 16 samples, and of the last 16 */
+    uint32_t early, late; /* nanoseconds: median of the first 16 samples, and of the last 16. Where
+                             every call was sampled at first, the former begin after that. */
     uint32_t note;        /* the last one's; 0: none */
-    uint32_t reserved;
+    uint32_t opening;     /* nanoseconds of the first sample */
 } ef_tally;
 /* At most 4096 and one per kind; returns how many were written to `out`. */
 size_t ef_tallies_read(ef_tally *out, size_t max);

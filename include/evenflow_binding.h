@@ -76,8 +76,11 @@ uint32_t ef_site_find(const void *owner, int at);
  * that was evicted, which the caller releases; or NULL. */
 uint32_t ef_site_add(const void *owner, int at, const char *file, const char *function, int line,
                      const void **evicted);
-/* The place of these texts, which are copied: for lines that are stored in graphs only. */
-uint32_t ef_site_named(const char *file, const char *function, int line);
+/* The place of these texts, which are copied: for lines that are stored in graphs only. evicted: as
+ * above; if it is NULL, no place that has an owner is evicted, and 0 is returned where all have
+ * one.
+ */
+uint32_t ef_site_named(const char *file, const char *function, int line, const void **evicted);
 /* Posting an event never runs a binding's code, since the engine may hold locks. A binding that has
  * called ef_events_bind must call ef_events_settle after each call into the engine that posted
  * events without a place: it gives them their place and subject. */

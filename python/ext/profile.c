@@ -108,6 +108,13 @@ uint32_t profile_definition(PyObject *python) {
     return site_of((PyCodeObject *)PyFunction_GET_CODE(python), -1);
 }
 
+uint32_t profile_line(const char *file, const char *function, int line) {
+    const void *evicted;
+    uint32_t place = ef_site_named(file, function, line, &evicted);
+    Py_XDECREF((PyObject *)evicted);
+    return place;
+}
+
 uint32_t profile_node(ef_graph *g, int node) {
     ef_node_desc d;
     const char *file, *function;
@@ -119,7 +126,7 @@ uint32_t profile_node(ef_graph *g, int node) {
     }
     place = d.place;
     while (ef_graph_place_get(g, place, &file, &function, &line, &place))
-        if (profile_is_users(file)) return ef_site_named(file, function, line);
+        if (profile_is_users(file)) return profile_line(file, function, line);
     return 0;
 }
 
@@ -291,11 +298,11 @@ static PyObject *tally_rows(const ef_tally *t, size_t n) {
         if (ef_event_kind_name(t[k].kind) == NULL || ef_event_reason_name(t[k].reason) == NULL)
             continue; /* read from another process while that was writing it */
         PyObject *row = Py_BuildValue(
-            "(iiIIIIKKLLLLLKKII)", t[k].kind, t[k].reason, t[k].place, t[k].subject, t[k].note,
+            "(iiIIIIKKLLLLLKKIII)", t[k].kind, t[k].reason, t[k].place, t[k].subject, t[k].note,
             t[k].samples, (unsigned long long)t[k].count, (unsigned long long)t[k].duration,
             (long long)t[k].sum[0], (long long)t[k].sum[1], (long long)t[k].sum[2],
             (long long)t[k].least, (long long)t[k].most, (unsigned long long)t[k].first,
-            (unsigned long long)t[k].last, t[k].early, t[k].late);
+            (unsigned long long)t[k].last, t[k].early, t[k].late, t[k].opening);
         if (row == NULL || PyList_Append(list, row) < 0) Py_CLEAR(list);
         Py_XDECREF(row);
     }

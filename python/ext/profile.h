@@ -7,7 +7,8 @@
 void profile_leaves(void);                     /* this thread is about to release the GIL */
 uint32_t profile_here(void);                   /* the place of the user's line; 0: unknown */
 uint32_t profile_definition(PyObject *python); /* where a function is defined; 0: no function */
-uint32_t profile_node(ef_graph *g, int node);  /* the user's line that made a node */
+uint32_t profile_line(const char *file, const char *function, int line); /* of texts */
+uint32_t profile_node(ef_graph *g, int node); /* the user's line that made a node */
 bool profile_is_users(const char *file);
 bool profile_direct(void); /* the last profile_here found no other library above the user's frame */
 void profile_post(ef_event_kind kind, ef_event_reason reason, uint64_t began, uint32_t subject,

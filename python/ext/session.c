@@ -337,6 +337,14 @@ static ef_status *run_engine(session_object *o, request *r) {
     return s;
 }
 
+/* The line that made what is fetched first, or run first if nothing is. */
+static uint32_t made_at(const request *r) {
+    const fetches *f = r->now.n > 0 ? &r->now : &r->late;
+    int node = r->n_node > 0 ? r->node[0] : -1, index;
+    if (f->n > 0 && ef_tensor_graph(&f->tensor[0], &node, &index) == NULL) return 0;
+    return profile_node(r->graph, node);
+}
+
 static int request_run(session_object *o, request *r) {
     if (room_for_results(&r->now) < 0 || room_for_results(&r->late) < 0) return -1;
     if (r->now.n + r->late.n + r->n_node == 0) return 0;
@@ -350,7 +358,10 @@ static int request_run(session_object *o, request *r) {
     engine_call v;
     engine_begin(&v, o->heavy || r->bytes > 65536 || any_deferred(r));
     ef_status *s = engine_end(&v, run_engine(o, r));
-    if (taken.weight > 0) sample_end(&taken, EF_EVENT_RUN, 0, NULL, (int64_t)r->bytes, 0);
+    if (taken.weight > 0) {
+        taken.ended = ef_event_clock();
+        sample_end(&taken, EF_EVENT_RUN, made_at(r), NULL, (int64_t)r->bytes, 0);
+    }
     if (atomic_load_explicit(&profile_waiting, memory_order_relaxed) > 0) profile_settle(NULL);
     graph->running--;
     if (--o->users == 0 && o->closing) session_close((PyObject *)o, NULL);

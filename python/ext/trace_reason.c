@@ -173,7 +173,7 @@ void trace_lines(ef_graph *g) {
     while (ef_graph_place_get(g, place, &file, &function, &line, &place))
         if (profile_is_users(file)) {
             ef_event_post(&(ef_event_new){.kind = EF_EVENT_UNROLLED,
-                                          .place = ef_site_named(file, function, line),
+                                          .place = profile_line(file, function, line),
                                           .nowhere = true,
                                           .value = {lines[most].n, nodes}});
             return;

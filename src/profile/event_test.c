@@ -6,6 +6,7 @@
 #include "profile/site.h"
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 enum { MOST = 20000 };
@@ -71,7 +72,8 @@ EF_TEST(sums_by_place) {
     ef_event_add(&(ef_event_new){.kind = EF_EVENT_PLAN, .weight = 100, .value = {5}});
     ef_site_set(NULL, NULL, 0);
     post(EF_EVENT_PLAN, 1, 1);
-    uint32_t first = ef_site_named("a.c", "f", 11), second = ef_site_named("a.c", "f", 12);
+    uint32_t first = ef_site_named("a.c", "f", 11, NULL),
+             second = ef_site_named("a.c", "f", 12, NULL);
     size_t n = ef_tallies_read(tallies, 5000);
     const ef_tally *t = tally_at(n, first, EF_EVENT_PLAN), *u = tally_at(n, second, EF_EVENT_PLAN);
     CHECK(t != NULL && u != NULL && tally_at(n, 0, EF_EVENT_PLAN) != NULL);
@@ -84,6 +86,32 @@ EF_TEST(sums_by_place) {
     CHECK_TEXT(where.file, "a.c");
     CHECK_TEXT(where.function, "f");
     CHECK(!ef_site_get(0, &where) && !ef_site_get(first + (1u << 12), &where));
+}
+
+/* An event that took that many microseconds. */
+static void post_lasting(uint32_t place, int us, uint32_t weight) {
+    uint64_t now = ef_event_clock();
+    ef_event_add(&(ef_event_new){.kind = EF_EVENT_CALL,
+                                 .place = place,
+                                 .began = now - ef_event_ticks((uint64_t)us * 1000),
+                                 .ended = now,
+                                 .weight = weight});
+}
+
+static bool is_about(uint32_t ns, int us) { return abs((int)ns - 1000 * us) < 200 * us; }
+
+/* The first call is kept by itself; calls that were all sampled do not count as the early ones. */
+EF_TEST(first_and_early_calls) {
+    ef_tallies_reset();
+    uint32_t place = ef_site_named("e.py", "f", 3, NULL);
+    post_lasting(place, 900, 1);
+    for (int k = 0; k < 40; k++) post_lasting(place, 100, 1);
+    const ef_tally *t = tally_at(ef_tallies_read(tallies, 5000), place, EF_EVENT_CALL);
+    CHECK(t != NULL && is_about(t->opening, 900) && is_about(t->early, 100));
+    for (int k = 0; k < 20; k++) post_lasting(place, 10, 64);
+    t = tally_at(ef_tallies_read(tallies, 5000), place, EF_EVENT_CALL);
+    CHECK(t != NULL && is_about(t->opening, 900) && is_about(t->early, 10));
+    CHECK(t != NULL && is_about(t->late, 10) && t->samples == 61 && t->count == 41 + 20 * 64);
 }
 
 /* 10^5 places: the tables keep their size, and what they evict is counted under no place. */
@@ -117,6 +145,24 @@ EF_TEST(keeps_what_is_used) {
     CHECK(ef_site_alive(often));
 }
 
+/* In a table full of a binding's places, texts find room if the binding can release an owner. */
+EF_TEST(texts_in_a_full_table) {
+    const void *gone;
+    char owner = 0, name[16];
+    for (int k = 0; k < 50000; k++) ef_site_add(&owner, k, "f.py", "h", k, &gone);
+    int refused = 0, evicted = 0;
+    for (int k = 0; k < 200; k++) {
+        snprintf(name, sizeof name, "g%d", k);
+        if (ef_site_named("g.py", name, k, NULL) != 0) continue;
+        uint32_t place = ef_site_named("g.py", name, k, &gone);
+        ef_site_info where;
+        CHECK(place != 0 && ef_site_get(place, &where) && where.line == k);
+        refused++;
+        evicted += gone == &owner;
+    }
+    CHECK(refused > 0 && evicted == refused);
+}
+
 EF_TEST(notes_are_kept_for_a_while) {
     char text[64];
     uint32_t note = ef_event_note("argument 'n' was 1 and is now 2");
@@ -136,7 +182,8 @@ EF_TEST(a_binding_settles_places) {
     ef_event_post(&(ef_event_new){.kind = EF_EVENT_THREAD, .nowhere = true});
     post(EF_EVENT_PLAN, 2, 0);
     CHECK(ef_events_unsettled() && atomic_load(&waiting) == 1);
-    uint32_t place = ef_site_named("d.py", "k", 5), subject = ef_site_named("d.py", "model", 1);
+    uint32_t place = ef_site_named("d.py", "k", 5, NULL),
+             subject = ef_site_named("d.py", "model", 1, NULL);
     ef_events_settle(place, subject);
     CHECK(!ef_events_unsettled() && atomic_load(&waiting) == 0);
     ef_events_bind(NULL);
@@ -239,8 +286,10 @@ int main(void) {
     EF_RUN(keeps_the_last_events);
     EF_RUN(has_a_duration);
     EF_RUN(sums_by_place);
+    EF_RUN(first_and_early_calls);
     EF_RUN(is_bounded);
     EF_RUN(keeps_what_is_used);
+    EF_RUN(texts_in_a_full_table);
     EF_RUN(notes_are_kept_for_a_while);
     EF_RUN(a_binding_settles_places);
     EF_RUN(read_while_written);

@@ -227,11 +227,11 @@ static void put_tally(FILE *f, const ef_doctor *d, const ef_tally *t) {
     fprintf(f,
             ", \"samples\": %u, \"count\": %llu, \"ns\": %llu, \"sum\": [%lld, %lld, %lld], "
             "\"least\": %lld, \"most\": %lld, \"first\": %llu, \"last\": %llu, \"early\": %u, "
-            "\"late\": %u}",
+            "\"late\": %u, \"opening\": %u}",
             t->samples, (unsigned long long)t->count, (unsigned long long)t->duration,
             (long long)t->sum[0], (long long)t->sum[1], (long long)t->sum[2], (long long)t->least,
             (long long)t->most, (unsigned long long)t->first, (unsigned long long)t->last, t->early,
-            t->late);
+            t->late, t->opening);
 }
 
 ef_status *ef_doctor_save(const ef_doctor *d, const char *path) {

@@ -38,13 +38,13 @@ uint32_t ef_site_find(const void *owner, int at) {
     return id;
 }
 
-/* The entry of a set to use for a new place. Copied texts never replace a binding's place: its
- * owner could only be released with the interpreter's lock. NULL: there is none. */
-static site *victim(site *set, bool named) {
+/* The entry of a set to use for a new place; `free_only`: not one with an owner, which the caller
+ * cannot release. NULL: there is none. */
+static site *victim(site *set, bool free_only) {
     site *least = NULL;
     for (int k = 0; k < WAYS; k++) {
         if (set[k].file == NULL) return &set[k];
-        if (named && set[k].owner != NULL) continue;
+        if (free_only && set[k].owner != NULL) continue;
         if (least == NULL || set[k].uses < least->uses) least = &set[k];
     }
     return least;
@@ -77,7 +77,8 @@ static bool same_texts(const site *s, uint64_t hash, const char *file, const cha
            strcmp(s->function, function) == 0;
 }
 
-uint32_t ef_site_named(const char *file, const char *function, int line) {
+uint32_t ef_site_named(const char *file, const char *function, int line, const void **evicted) {
+    if (evicted != NULL) *evicted = NULL;
     if (file == NULL || function == NULL) return 0;
     uint64_t hash = ef_hash_text(ef_hash_text((uint64_t)(unsigned)line, file), function);
     site *set = ef_sites.of[hash % SETS];
@@ -88,12 +89,13 @@ uint32_t ef_site_named(const char *file, const char *function, int line) {
             if (set[k].uses < UINT32_MAX) set[k].uses++;
             id = id_of(&set[k]);
         }
-    site *s = id == 0 ? victim(set, true) : NULL;
+    site *s = id == 0 ? victim(set, evicted == NULL) : NULL;
     size_t n = strlen(file) + 1, m = strlen(function) + 1;
     char *text = s != NULL ? ef_malloc(n + m) : NULL;
     if (s != NULL && text != NULL) {
         memcpy(text, file, n);
         memcpy(text + n, function, m);
+        if (evicted != NULL) *evicted = s->owner;
         replace(
             s,
             &(site){.hash = hash, .file = text, .function = text + n, .text = text, .line = line});
@@ -158,6 +160,6 @@ void ef_site_set(const char *file, const char *function, int line) {
 uint32_t ef_site_here(void) {
     if (named.file == NULL) return 0;
     if (named.id == 0 || !ef_site_alive(named.id))
-        named.id = ef_site_named(named.file, named.function, named.line);
+        named.id = ef_site_named(named.file, named.function, named.line, NULL);
     return named.id;
 }

@@ -59,7 +59,9 @@ void ef_tally_add(const ef_event_new *e, uint64_t ticks) {
     ef_mutex_lock(&lock);
     ef_tally_entry *t = tally_of(e);
     uint32_t ns = ticks < UINT32_MAX ? (uint32_t)ticks : UINT32_MAX;
-    if (t->sum.samples < EF_TALLY_WINDOW) t->early[t->sum.samples] = ns;
+    if (t->sum.samples == 0) t->sum.opening = ns;
+    if (weight > 1 && t->sum.count == t->sum.samples) t->begun = 0; /* the calls before warmed up */
+    if (t->begun < EF_TALLY_WINDOW) t->early[t->begun++] = ns;
     t->late[t->sum.samples % EF_TALLY_WINDOW] = ns;
     merge(&t->sum, &one);
     if (e->note != 0) t->sum.note = e->note;
@@ -85,6 +87,7 @@ static ef_tally in_nanoseconds(const ef_tally *t, const ef_event_rate *clock) {
     out.last = ef_rate_time(clock, t->last);
     out.early = (uint32_t)ef_rate_ns(clock, t->early);
     out.late = (uint32_t)ef_rate_ns(clock, t->late);
+    out.opening = (uint32_t)ef_rate_ns(clock, t->opening);
     return out;
 }
 
@@ -94,7 +97,7 @@ size_t ef_tallies_of(ef_tally_table *table, const ef_event_rate *clock, ef_tally
         for (int w = 0; w < EF_TALLY_WAYS && n < max; w++) {
             ef_tally_entry *t = &table->of[s][w];
             if (t->sum.samples == 0) continue;
-            t->sum.early = median(t->early, t->sum.samples);
+            t->sum.early = median(t->early, t->begun);
             t->sum.late = median(t->late, t->sum.samples);
             out[n++] = in_nanoseconds(&t->sum, clock);
         }

@@ -11,7 +11,8 @@ void ef_tally_add(const ef_event_new *e, uint64_t ticks);
 /* ---- for copies of the table (profile/live.c) ---- */
 enum { EF_TALLY_WAYS = 8, EF_TALLY_SETS = 512, EF_TALLY_WINDOW = 16 };
 typedef struct ef_tally_entry {
-    ef_tally sum; /* its times in ticks */
+    ef_tally sum;   /* its times in ticks */
+    uint32_t begun; /* samples in `early` */
     uint32_t early[EF_TALLY_WINDOW], late[EF_TALLY_WINDOW];
 } ef_tally_entry;
 typedef struct ef_tally_table {

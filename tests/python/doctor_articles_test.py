@@ -1,5 +1,10 @@
 """Mistakes that articles on TensorFlow's performance warn of, in programs of ours: the doctor names those that are mistakes at
-their lines, and is silent on those that are not."""
+their lines, finds nothing in those that are not, and says of the latter what it measured instead."""
+import json
+import os
+import subprocess
+import sys
+
 import pytest
 from doctor_test import examine
 
@@ -55,6 +60,17 @@ with tf.compat.v1.Session(graph=tf.Graph()) as session, session.graph.as_default
     y = tf.reduce_sum(tf.matmul(x, tf.transpose(x)))
     for _ in range(10):
         session.run(y, {x: array})  # E204
+""",
+    "a batch taken apart inside a function": _CNN + """
+@tf.function
+def step(a, b):
+    for row, label in zip(a, b):  # E205
+        with tf.GradientTape() as tape:
+            loss = entropy(label[tf.newaxis], model(row[tf.newaxis, ...]))
+        optimizer.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))
+    return loss
+for a, b in tf.data.Dataset.from_tensor_slices((images, labels)).batch(4):
+    step(a, b)
 """,
 }
 SILENT = {  # the articles say that these are slow, or get slower; they are not, or do not
@@ -120,3 +136,101 @@ def test_the_mistake_is_named_at_its_line(name, tmp_path):
 def test_what_is_no_mistake(name, tmp_path):
     found, _ = examine(SILENT[name], tmp_path / "article.py", everything=False)
     assert found == [], [report.line(f) for f in found]
+
+
+# Of each: the line that the note is about, and words of it. A mark `# note` stands on the line.
+NOTED = {
+    "a loop over tf.range": ("""
+@tf.function
+def weighted(v):
+    total = tf.constant(0.0)
+    for k in tf.range(8):  # note
+        total += v * tf.cast(k, tf.float32)
+    return total
+for n in range(12):
+    weighted(tf.constant(3.0) + n)
+""", ["does not trace weighted() again", "traced once in 12 calls", "went round 96 times"]),
+    "a product after an assignment": ("""
+left, right = tf.Variable(tf.random.normal([400, 400])), tf.Variable(tf.random.normal([400, 400]))
+tf.matmul(left, right).numpy()
+left.assign(tf.random.normal([400, 400]))
+tf.matmul(left, right).numpy()  # note
+""", ["MatMul ran twice here and at line 3", "the first time took", "the second", "builds no graph"]),
+    "the same product again and again": ("""
+for _ in range(12):
+    m = tf.random.normal([400, 400])
+    p = tf.matmul(m, m, transpose_b=True)  # note
+    tf.reduce_sum(p).numpy()
+""", ["MatMul ran 12 times here", "each later one"]),
+    "a second run of a session": ("""
+with tf.Graph().as_default() as graph:
+    rows = tf.compat.v1.placeholder(tf.float32, [None, 300])
+    product = tf.matmul(rows, tf.ones([300, 300]))
+session = tf.compat.v1.Session(graph=graph)
+session.run(product, {rows: np.ones([200, 300], np.float32)})
+session.run(product, {rows: np.ones([500, 300], np.float32)})  # note
+""", ["the run of what line 4 makes happened twice here and at line 6", "for 2.5 times the data", "does not get slower"]),
+    "a generator that keeps up": ("""
+def numbers():
+    for k in range(40):
+        yield np.full([4], k, np.float32)
+ds = tf.data.Dataset.from_generator(numbers, output_signature=tf.TensorSpec([4], tf.float32))
+for row in ds:  # note
+    pause(0.02)
+""", ["waited for data", "the generator at article.py:5 keeps up", "40 elements"]),
+}
+
+
+@pytest.mark.parametrize("name", sorted(NOTED))
+def test_what_was_measured_is_said(name, tmp_path):
+    """A suspicion that this run refutes is answered at its line. Times are measured, so a busy machine may need another try."""
+    text, words = NOTED[name]
+    line = next(k for k, at in enumerate(text.split("\n"), 1) if "# note" in at)
+    for attempt in range(5):
+        found, diagnosis = examine(text, tmp_path / str(attempt) / "article.py", everything=False)
+        assert found == [], [report.line(f) for f in found]
+        said = [n.what for n in diagnosis.notes if n.place and n.place.line == line]
+        if said:
+            break
+    assert said and all(w in said[0] for w in words), [(n.place, n.what) for n in diagnosis.notes]
+
+
+def test_no_note_where_the_suspicion_is_right(tmp_path):
+    """A function that is traced for each number, and calls that get slower."""
+    text = """
+@tf.function
+def weighted(v, n):
+    for k in tf.range(8):
+        v += tf.cast(k, tf.float32)
+    return v * n
+for n in range(12):
+    weighted(tf.constant(3.0), n)
+"""
+    found, diagnosis = examine(text, tmp_path / "article.py")
+    assert "E101" in [f.code for f in found] and diagnosis.notes == []
+    text = """
+size = 8
+for _ in range(8):
+    m = tf.ones([size, size])
+    tf.matmul(m, m).numpy()
+    size *= 2
+"""
+    _, diagnosis = examine(text, tmp_path / "slower.py")
+    assert not [n for n in diagnosis.notes if "MatMul" in n.what]
+
+
+def test_notes_in_every_form_of_the_report(tmp_path):
+    program, page = tmp_path / "program.py", tmp_path / "report.html"
+    program.write_text("import tensorflow as tf\n" + NOTED["a loop over tf.range"][0])
+
+    def doctor(*options):
+        return subprocess.run([sys.executable, "-m", "evenflow", "doctor", *options, str(program)], text=True, capture_output=True,
+                              env={**os.environ, "NO_COLOR": "1"})
+
+    done = doctor("--html", str(page))
+    assert "Not a cause\n" in done.stderr and "program.py:6: this loop over tf.range" in " ".join(done.stderr.split()), done.stderr
+    assert "Not a cause" in page.read_text() and "does not trace weighted() again" in page.read_text()
+    notes = json.loads(doctor("--json").stdout)["notes"]
+    assert [(n["file"], n["line"]) for n in notes if "tf.range" in n["message"]] == [(str(program), 6)]
+    program.write_text("import tensorflow as tf\nprint(sum(range(1000)))\n")
+    assert "called nothing of TensorFlow" in doctor().stderr

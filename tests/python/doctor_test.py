@@ -40,6 +40,7 @@ class Clock(threading.local):
 
 def examine(text, path, everything=True):
     """Runs a program under the doctor; it stands in a file, since findings name its lines."""
+    path.parent.mkdir(exist_ok=True)
     path.write_text(text)
     _core.clear_programs()  # plans of programs that were run before would be found again
     clock = Clock()

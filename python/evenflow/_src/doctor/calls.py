@@ -115,6 +115,14 @@ y = tf.reduce_sum(x * tf.cast(tf.range(200), tf.float32))
 def loop_overhead(seen):
     for row in seen.rows("loop", by=("subject",)):
         trips = row.sums[0]
+        apart = source.batches_taken_apart(row.subject) if trips >= 2 * max(row.count, 4) else []
+        if apart:
+            yield Finding("E205", row.subject._replace(line=apart[0]), trips,
+                          f"the loop takes a batch apart and makes a batch of one of each row: {times(trips)} rows in {times(row.count)} calls of "
+                          f"{named(row.subject)}, {amount(row.ms / trips)} each",
+                          "work on the whole batch: model(images) instead of model(image[tf.newaxis]) for each image",
+                          cost_ms=row.ms * (1 - row.count / trips), subject=row.subject)
+            continue
         if trips < 10000:
             continue
         lines = source.loops_in(row.subject)

@@ -71,8 +71,10 @@ def times(n):
 
 
 def amount(ms):
-    """Milliseconds as people say them: 812 us, 4.2 ms, 61 s, 3 min."""
-    if ms < 1:
+    """Milliseconds as people say them: 35 ns, 812 us, 4.2 ms, 61 s, 3 min."""
+    if ms < 0.9995e-3:
+        return f"{1e6 * ms:.3g} ns"
+    if ms < 0.9995:
         return f"{1e3 * ms:.3g} us"
     if ms < 999.5:
         return f"{ms:.3g} ms"

@@ -21,8 +21,19 @@ EXAMPLES = """examples:
 A comment `# evenflow: ignore E104` silences a finding on its line."""
 
 
+STATUS = 3  # of a run in which something of --fail-on was found
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message):
+        """In one line, with a remedy."""
+        if message.startswith("unrecognized arguments"):
+            message += "; options of the doctor stand before the program, those of the program after it"
+        self.exit(2, f"{self.prog}: {message} (see {self.prog} --help)\n")
+
+
 def parser():
-    parse = argparse.ArgumentParser(prog="evenflow doctor", epilog=EXAMPLES, allow_abbrev=False,
+    parse = _Parser(prog="evenflow doctor", epilog=EXAMPLES, allow_abbrev=False,
                                     formatter_class=argparse.RawDescriptionHelpFormatter,
                                     description="Runs a program and says what made it slow or grow, by file and line.")
     parse.add_argument("--json", action="store_true", help="print the findings as JSON, on standard output")
@@ -40,12 +51,59 @@ def parser():
     return parse
 
 
+def _say(text):
+    print(f"evenflow doctor: {text}", file=sys.stderr)
+
+
 def _write(path, text):
     try:
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)
+        _say(f"wrote {path}")
     except OSError as e:
-        print(f"evenflow doctor: cannot write {path!r}: {e.strerror}", file=sys.stderr)
+        _say(f"cannot write {path!r}: {e.strerror}")
+
+
+def _out(text):
+    """Prints to standard output; a reader that has gone, as `head` does, is no error."""
+    try:
+        print(text, end="" if text.endswith("\n") else "\n", flush=True)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def patterns(text):
+    """The patterns of --fail-on: E1xx,E202 -> ['E1??', 'E202']. Raises ValueError for one that no cause can match."""
+    made = [code.strip().upper().replace("X", "?") for code in text.split(",") if code.strip()]
+    for pattern in made:
+        if not fnmatch.filter(report.table(), pattern):
+            raise ValueError(f"--fail-on {pattern.replace('?', 'x')!r} matches no cause; write codes like E104 or E1xx, "
+                             "`evenflow doctor explain` lists them")
+    return made
+
+
+def fails(findings, wanted):
+    return any(fnmatch.fnmatch(f.code, pattern) for f in findings for pattern in wanted)
+
+
+def _wrong(options):
+    """What is wrong with the options together; None: nothing."""
+    elsewhere = options.live is not None or options.read is not None
+    if options.every is not None and options.live is None:
+        return "--every goes with --live: evenflow doctor --live PID --every SECONDS"
+    if options.live is not None and options.read is not None:
+        return "--live and --read exclude each other; give one of them"
+    for name in ("html", "memory", "diff"):
+        if elsewhere and getattr(options, name):
+            return f"--{name} needs a run: evenflow doctor --{name} {'FILE ' * (name != 'diff')}PROGRAM.py"
+    if options.json and options.diff:
+        return "--json and --diff both print to standard output; give one of them"
+    for path in (options.html, options.memory):
+        folder = os.path.dirname(os.path.abspath(path)) if path else None
+        if folder and (not os.path.isdir(folder) or os.path.isdir(path) or not os.access(path if os.path.exists(path) else folder, os.W_OK)):
+            why = "it is a folder" if os.path.isdir(path) else "there is no such folder" if not os.path.isdir(folder) else "no permission"
+            return f"cannot write {path!r}: {why}; nothing was run"
+    return None
 
 
 def explain(codes):
@@ -53,10 +111,10 @@ def explain(codes):
     for code in codes or sorted(report.table()):
         text = report.explain(code)
         if text is None:
-            print(f"evenflow doctor: there is no cause {code!r}; there are {', '.join(report.table())}", file=sys.stderr)
+            _say(f"there is no cause {code!r}; there are {', '.join(report.table())}")
             status = 2
         else:
-            print(text if codes else f"{code}  {report.table()[code].title}")
+            _out(text if codes else f"{code}  {report.table()[code].title}")
     return status
 
 
@@ -86,21 +144,27 @@ def main(arguments, run_file, run_module):
     options = parser().parse_args(arguments)
     if options.program == "explain" and not options.module:
         return explain(options.arguments)
+    try:
+        wrong, wanted = _wrong(options), patterns(options.fail_on)
+    except ValueError as e:
+        wrong = str(e)
+    if wrong:
+        _say(wrong)
+        return 2
     if options.live is not None or options.read is not None:
-        return live.main(options)
+        return live.main(options, lambda findings: STATUS if fails(findings, wanted) else 0)
     if options.program is None:
-        print("evenflow doctor: no program was named (evenflow doctor --help)", file=sys.stderr)
+        _say("no program was named; write evenflow doctor PROGRAM.py (see evenflow doctor --help)")
         return 2
     missing = _missing(options.program, options.module)
     if missing:
-        print(f"evenflow doctor: {missing}", file=sys.stderr)
+        _say(missing)
         return 2
-    wanted = [code.strip().replace("x", "?") for code in options.fail_on.split(",") if code.strip()]
 
     def finish(diagnosis):
         sys.stdout.flush()
         if options.json:
-            print(diagnosis.json())
+            _out(diagnosis.json())
         else:
             diagnosis.print()
         if options.html:
@@ -108,11 +172,16 @@ def main(arguments, run_file, run_module):
         if options.memory:
             _write(options.memory, diagnosis.memory())
         if options.diff:
-            print(patch.diff(diagnosis.findings), end="")
-        sys.stdout.flush()
-        if any(fnmatch.fnmatch(code, pattern) for code in diagnosis.codes for pattern in wanted):
+            made = patch.diff(diagnosis.findings)
+            if made:
+                _out(made)
+            elif diagnosis.findings:
+                _say("none of these fixes is mechanical: there is no patch")
+        for option in {"--html", "--diff", "--fail-on"} & {a.split("=")[0] for a in options.arguments}:
+            _say(f"the program was given {option}; an option of the doctor stands before the program")
+        if fails(diagnosis.findings, wanted):
             sys.stderr.flush()
-            os._exit(3)  # the program's own status has been decided by now
+            os._exit(STATUS)  # the program's own status has been decided by now
 
     session.at_exit(finish, options.all, record=bool(options.html or options.memory))
     return run_module(options.program, options.arguments) if options.module else run_file(options.program, options.arguments)

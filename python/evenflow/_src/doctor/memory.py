@@ -133,7 +133,7 @@ def drift(seen):
     for kind in ("function call", "session run", "eager op"):
         for row in seen.rows(kind):
             slower = row.late_us / max(row.early_us, 1e-9)
-            if row.samples < 128 or slower < 2.0 or row.early_us < 2.0 or row.most > 2 * max(1, row.least):
+            if row.samples < 128 or row.count < 8192 or slower < 2.0 or row.early_us < 2.0 or row.most > 2 * max(1, row.least):
                 continue
             yield Finding("E901", row.place, row.count,
                           f"calls here went from {amount(row.early_us / 1e3)} to {amount(row.late_us / 1e3)} over about {times(row.count)} calls "

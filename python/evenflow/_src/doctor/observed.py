@@ -13,18 +13,18 @@ class Row:
     """Events of one kind and reason at one place about one function, added up."""
 
     __slots__ = ("kind", "reason", "place", "subject", "note", "samples", "count", "ms", "sums", "least", "most",
-                 "first", "last", "early_us", "late_us", "number", "source")
+                 "first", "last", "early_us", "late_us", "opening_us", "number", "source")
 
     def __init__(self, tally, place, note):
         (kind, reason, where, subject, told, self.samples, self.count, ns, a, b, c, self.least, self.most, first, last,
-         early, late) = tally
+         early, late, opening) = tally
         self.kind, self.reason = KINDS[kind], REASONS[reason]
         self.place, self.subject = place(where), place(subject)
         self.number, self.source = where, subject
         self.note = note(told) if told else None
         self.ms, self.sums = ns / 1e6, [a, b, c]
         self.first, self.last = first / 1e6, last / 1e6
-        self.early_us, self.late_us = early / 1e3, late / 1e3
+        self.early_us, self.late_us, self.opening_us = early / 1e3, late / 1e3, opening / 1e3
 
     def add(self, other):
         self.samples += other.samples
@@ -86,7 +86,7 @@ class Saved:
 
         self.tallies = [(KINDS.index(t["kind"]), REASONS.index(t["reason"]), number(t["place"]), number(t["subject"]),
                          number(t["note"]), t["samples"], t["count"], t["ns"], *t["sum"], t["least"], t["most"], t["first"],
-                         t["last"], t["early"], t["late"]) for t in read["tallies"]]
+                         t["last"], t["early"], t["late"], t.get("opening", 0)) for t in read["tallies"]]
         values = {n: key for key, n in numbers.items()}
         self.place = self.note = values.get
 
@@ -138,14 +138,20 @@ class Observed:
         """How many events of a kind there were, at any place."""
         return sum(t[6] for t in self._tallies if KINDS[t[0]] == kind)
 
+    def total_of_all(self):
+        """How many events of any kind there were, except those of the engine's own threads."""
+        return sum(t[6] for t in self._tallies if KINDS[t[0]] != "thread state")
+
 
 class Watch:
     """Begins to count now; `observed()` is what was counted since."""
 
     PERIOD = 64  # under the doctor one call in this many is sampled
+    BURST = 1000  # but all of the first ones, so that a short run has figures and a picture of them
 
     def __init__(self):
         self._before = _core.event_period(self.PERIOD)
+        _core.event_burst(self.BURST)
         _core.event_reset()
         self._began = time.perf_counter()
 
@@ -153,4 +159,5 @@ class Watch:
         return Observed(1e3 * (time.perf_counter() - self._began))
 
     def end(self):
+        _core.event_burst(0)
         _core.event_period(self._before)

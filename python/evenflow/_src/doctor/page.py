@@ -142,18 +142,18 @@ def _holders(observed, recorder):
     for place, weight, held in observed.kept:
         if held:
             lines.setdefault((place.file, place.line), [0, 0, 0])[2] += weight
-    rows = []
+    rows, kept = [], any(results >= 100 for *_, results in lines.values())
     for name, (most, last, results) in sorted(lines.items(), key=lambda kv: -max(kv[1][0], kv[1][1], 160 * kv[1][2])):
         if max(most, last) < 1024 and results < 100:
             continue
         cells = (_megabytes(most) if most else "", _megabytes(last) if last else "", f"about {results:,}" if results >= 100 else "")
-        names = ("at the peak", "at the end", "results kept")
+        names = ("at the peak", "at the end", "results kept")[:3 if kept else 2]
         rows.append(f"<tr><td>{_held(name)}</td>" + "".join(
             f"<td class='n' data-name='{n if c else ''}'>{c}</td>" for n, c in zip(names, cells)) + "</tr>")
     if not rows:
         return ""
-    return ("<table><tr><th>tensors made by this line</th><th class='n'>at the peak</th><th class='n'>at the end</th><th class='n'>results kept"
-            "</th></tr>" + "".join(rows[:12]) + "</table>")
+    return ("<table><tr><th>tensors made by this line</th>" + "".join(f"<th class='n'>{n}</th>" for n in names) + "</tr>"
+            + "".join(rows[:12]) + "</table>")
 
 
 def _megabytes(n):
@@ -161,8 +161,9 @@ def _megabytes(n):
 
 
 def _line(file, line):
-    return (f"<code>{html.escape(report.short(file))}:{line}</code><br><code class='soft'>"
-            f"{html.escape(source.text(file, line).strip()[:90])}</code>")
+    text = source.text(file, line).strip()
+    text = text if len(text) <= 90 else text[:88] + " \u2026"
+    return f"<code>{html.escape(report.short(file))}:{line}</code><br><code class='soft'>{html.escape(text)}</code>"
 
 
 def _lines(observed):
@@ -177,16 +178,23 @@ def _lines(observed):
     rows = []
     for (file, line), ms in spent.most_common(12):
         share = min(100.0, 100 * ms / max(observed.wall_ms, 1e-9))
-        rows.append(f"<tr><td>{_line(file, line)}</td><td class='n' data-name='in the engine'>{report.amount(ms)}</td><td class='n' data-name='of the run'>{share:.0f} %</td></tr>")
+        if rows and share < 0.05:
+            break
+        rows.append(f"<tr><td>{_line(file, line)}</td><td class='n' data-name='in the engine'>{report.amount(ms)}</td><td class='n' data-name='of the run'>{f'{share:.0f}' if share >= 0.95 else f'{share:.1f}'} %</td></tr>")
     return ("<table><tr><th>line</th><th class='n'>in the engine</th><th class='n'>of the run</th></tr>"
             + "".join(rows) + "</table>") if rows else ""
+
+
+def _frame(file, line, function):
+    where = f"{os.path.basename(file)}:{line}"
+    return where if function == "<module>" else f"{function} {where}"
 
 
 def _flame(node, name, least):
     below = sorted(((k, n) for k, n in node.below.items() if n.ms >= least), key=lambda kn: -kn[1].ms)
     made = {"n": name, "t": round(node.ms, 3)}
     if below:
-        made["c"] = [_flame(n, k if isinstance(k, str) else f"{k[2]} {os.path.basename(k[0])}:{k[1]}", least) for k, n in below]
+        made["c"] = [_flame(n, k if isinstance(k, str) else _frame(*k), least) for k, n in below]
     return made
 
 
@@ -251,7 +259,14 @@ def _pictures(recorder, observed, data):
             + _pipelines(observed) + f"<h2>Where the time went</h2>{flame}{_lines(observed)}")
 
 
-def page(findings, observed, recorder):
+def _notes(notes):
+    if not notes:
+        return ""
+    rows = "".join(f"<li>{_line(n.place.file, n.place.line) if n.place else ''}<p>{html.escape(_sentence(n.what))}.</p></li>" for n in notes)
+    return f'<h2 id="notes">Not a cause</h2><p class="soft">What one may suspect, and what was measured.</p><ul class="notes">{rows}</ul>'
+
+
+def page(findings, observed, recorder, notes=()):
     """The whole file, as text."""
     drift, main = _drift(recorder.events)
     data = _data(recorder, observed, main)
@@ -264,6 +279,7 @@ def page(findings, observed, recorder):
 <header><p class="brand">evenflow doctor</p><h1>{html.escape(headline(findings, observed))}</h1></header>
 {_tiles(findings, observed, recorder, drift)}
 <h2>Findings</h2>{found}
+{_notes(notes)}
 {_pictures(recorder, observed, data)}
 <div id="tip"></div><noscript><p>The pictures need JavaScript; nothing is loaded from a network.</p></noscript>
 <script type="application/json" id="data">{packed}</script>

@@ -11,7 +11,17 @@ function el(name, attrs, text) {
   if (text !== undefined) e.textContent = text;
   return e;
 }
-function span(ms) { return ms === 0 ? '0' : ms >= 1000 ? (ms / 1000).toPrecision(3) + ' s' : ms >= 1 ? ms.toPrecision(3) + ' ms' : (1000 * ms).toPrecision(3) + ' \u00b5s'; }
+function digits(v) { return String(Number(v.toPrecision(3))); }
+function span(ms) {
+  if (ms === 0) return '0';
+  return ms >= 1000 ? digits(ms / 1000) + ' s' : ms >= 1 ? digits(ms) + ' ms' : ms >= .001 ? digits(1000 * ms) + ' \u00b5s' : digits(1e6 * ms) + ' ns';
+}
+function round(v) { const p = 10 ** Math.floor(Math.log10(v)); return p * [1, 2, 5, 10].find(k => k * p >= v * .999); }
+function moment(t, step) { // with the digits that tell neighbours apart
+  if (t === 0) return '0';
+  const [unit, name] = to >= 1000 ? [1000, ' s'] : to >= 1 ? [1, ' ms'] : [.001, ' \u00b5s'];
+  return (t / unit).toFixed(Math.max(0, Math.min(9, Math.ceil(-Math.log10(step / unit) - 1e-9)))) + name;
+}
 function where(p) { return p < 0 ? 'unknown place' : D.places[p]; }
 const tip = $('tip');
 function tell(e, text) {
@@ -28,10 +38,11 @@ function frame(id, height, left) {
 }
 function ticks(f, y) {
   f.svg.append(el('line', {class: 'axis', x1: f.left, x2: f.width - 10, y1: f.bottom, y2: f.bottom}));
-  const n = f.width < 500 ? 3 : 6;
-  for (let k = 0; k <= n; k++) {
-    const t = from + (to - from) * k / n;
-    f.svg.append(el('text', {x: f.x(t), y: f.height - 6, 'text-anchor': k === 0 ? 'start' : k === n ? 'end' : 'middle'}, span(t)));
+  const step = round((to - from) / (f.width < 500 ? 5 : 8));
+  for (let k = Math.ceil(from / step - 1e-9); k * step <= to; k++) {
+    const t = k * step, x = f.x(t);
+    f.svg.append(el('line', {class: 'axis', x1: x, x2: x, y1: f.bottom, y2: f.bottom + 4}));
+    f.svg.append(el('text', {x, y: f.height - 6, 'text-anchor': x > f.width - 30 ? 'end' : x < f.left + 12 ? 'start' : 'middle'}, moment(t, step)));
   }
   for (const [at, text] of y) {
     f.svg.append(el('line', {class: 'axis', x1: f.left, x2: f.width - 10, y1: at, y2: at, 'stroke-dasharray': '2 4'}));
@@ -61,10 +72,16 @@ function calls() {
   f.svg.append(el('polyline', {points: points.join(' '), fill: 'none', stroke: 'var(--ink)', 'stroke-width': 2, id: 'median'}));
   $('calls').dataset.shown = shown.length;
 }
+function size(b) { return b >= 1048576 ? digits(b / 1048576) + ' MB' : digits(b / 1024) + ' KB'; }
+function sizes(most, y) {
+  const unit = most >= 1048576 ? 1048576 : 1024, step = unit * round(most / unit / 4), made = [];
+  for (let b = step; b <= most; b += step) made.push([y(b), size(b)]);
+  return made;
+}
 function memory() {
   const f = frame('memory', 170, 62); if (!f) return;
   const most = Math.max(...D.memory.map(m => m[1])) * 1.08, y = b => f.bottom - (f.bottom - 10) * b / most;
-  ticks(f, [.5, 1].map(k => [y(most * k / 1.08), Math.round(most * k / 1.08 / 1048576) + ' MB']));
+  ticks(f, sizes(most, y));
   const line = k => D.memory.filter(m => m[0] >= from - D.end / 50 && m[0] <= to + D.end / 50).map(m => `${f.x(m[0]).toFixed(1)},${y(m[k]).toFixed(1)}`);
   const p = line(1);
   if (p.length) f.svg.append(el('polygon', {points: `${p[0].split(',')[0]},${f.bottom} ${p.join(' ')} ${p[p.length - 1].split(',')[0]},${f.bottom}`, fill: 'var(--k0)', 'fill-opacity': .13}));
@@ -74,8 +91,7 @@ function memory() {
 function holders() {
   const f = frame('holders', 170, 62); if (!f) return;
   const most = Math.max(4096, ...D.memory.map(m => m[2])) * 1.08, y = b => f.bottom - (f.bottom - 10) * b / most;
-  const size = b => b >= 1048576 ? (b / 1048576).toPrecision(3) + ' MB' : Math.round(b / 1024) + ' KB';
-  ticks(f, [.5, 1].map(k => [y(most * k / 1.08), size(most * k / 1.08)]));
+  ticks(f, sizes(most, y));
   const shown = D.memory.filter(m => m[0] >= from - D.end / 50 && m[0] <= to + D.end / 50), below = shown.map(() => 0);
   if (shown.length < 2) return;
   D.holders.forEach((name, k) => {

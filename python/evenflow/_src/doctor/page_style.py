@@ -42,6 +42,8 @@ button { font: inherit; color: var(--ink); background: var(--card); border: 1px 
   padding: .2rem .65rem; cursor: pointer; min-height: 2rem; } button:hover { border-color: var(--blue); }
 #tip { position: fixed; pointer-events: none; z-index: 9; background: var(--ink); color: var(--back); border-radius: 6px; font-size: 12.5px;
   padding: .25rem .5rem; max-width: 24rem; display: none; }
+.notes { list-style: none; margin: .5rem 0; padding: 0; display: grid; gap: .6rem; } .notes li { background: var(--card); padding: .6rem .95rem;
+  border: 1px solid var(--line); border-left: 4px solid var(--good); border-radius: 10px; }
 .flow { display: flex; flex-wrap: wrap; gap: .4rem 0; align-items: stretch; margin: .5rem 0; }
 .stage { background: var(--card); border: 1px solid var(--line); border-radius: 9px; padding: .45rem .7rem; font-size: .86rem; min-width: 8.5rem; }
 .stage b { display: block; } .stage.slow { border: 2px solid var(--mark); background: var(--markback); } .stage.slow b { color: var(--mark); }

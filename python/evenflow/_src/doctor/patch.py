@@ -6,16 +6,6 @@ import linecache
 from . import source
 
 
-def _calls_at(place, name=None):
-    """Calls that stand on a line, of a function of that name if one is given."""
-    root = source.tree(place.file)
-    for node in ast.walk(root) if root else ():
-        if isinstance(node, ast.Call) and node.lineno <= place.line <= node.end_lineno:
-            called = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", None)
-            if name is None or called == name:
-                yield node
-
-
 def _replace(lines, node, text):
     """Replaces the source of a node that stands on one line."""
     if node.lineno != node.end_lineno:
@@ -31,14 +21,7 @@ def _text(lines, node):
 
 
 def _module_name(file):
-    """What the program calls TensorFlow."""
-    root = source.tree(file)
-    for node in ast.walk(root) if root else ():
-        if isinstance(node, ast.Import):
-            for name in node.names:
-                if name.name in ("tensorflow", "evenflow"):
-                    return name.asname or name.name
-    return "tf"
+    return source.module_names(file)[0]
 
 
 def number_to_tensor(finding, lines):
@@ -47,7 +30,7 @@ def number_to_tensor(finding, lines):
     if definition is None or not finding.argument:
         return False
     parameters = [a.arg for a in definition.args.posonlyargs + definition.args.args]
-    for call in _calls_at(finding.place, definition.name):
+    for call in source.calls_at(finding.place, definition.name):
         given = next((k.value for k in call.keywords if k.arg == finding.argument), None)
         if given is None and finding.argument in parameters:
             at = parameters.index(finding.argument) - (len(parameters) > 0 and parameters[0] == "self")
@@ -72,7 +55,7 @@ def hoist(finding, lines):
     root = source.tree(finding.place.file)
     if definition is None or finding.subject.file != finding.place.file or definition not in root.body:
         return False
-    for call in _calls_at(finding.place, "function"):
+    for call in source.calls_at(finding.place, "function"):
         if len(call.args) == 1 and isinstance(call.args[0], ast.Name) and call.args[0].id == definition.name:
             made, name = _text(lines, call), f"{definition.name}_function"
             if not _replace(lines, call, name):
@@ -84,7 +67,7 @@ def hoist(finding, lines):
 
 def keep_number(finding, lines):
     """E303: a number is kept instead of a tensor."""
-    for call in _calls_at(finding.place, "append"):
+    for call in source.calls_at(finding.place, "append"):
         if len(call.args) == 1 and not call.keywords:
             return _replace(lines, call.args[0], f"float({_text(lines, call.args[0])})")
     return False
@@ -97,7 +80,7 @@ def prefetched(finding, lines):
             module = _module_name(finding.place.file)
             return _replace(lines, node.iter, f"{_text(lines, node.iter)}.prefetch({module}.data.AUTOTUNE)")
     for name in ("fit", "evaluate", "predict"):
-        for call in _calls_at(finding.place, name):
+        for call in source.calls_at(finding.place, name):
             if call.args and isinstance(call.args[0], (ast.Name, ast.Attribute)):
                 return _replace(lines, call.args[0], f"{_text(lines, call.args[0])}.prefetch({_module_name(finding.place.file)}.data.AUTOTUNE)")
     return False
@@ -117,7 +100,7 @@ def range_of_tensors(finding, lines):
 
 def on_batch(finding, lines):
     """E202: predict of a few rows is predict_on_batch."""
-    for call in _calls_at(finding.place, "predict"):
+    for call in source.calls_at(finding.place, "predict"):
         if len(call.args) == 1 and all(k.arg == "verbose" for k in call.keywords) and isinstance(call.func, ast.Attribute):
             model, rows = _text(lines, call.func.value), _text(lines, call.args[0])
             return _replace(lines, call, f"{model}.predict_on_batch({rows})")

@@ -13,12 +13,11 @@ from . import holders
 from .observed import KINDS, Place
 
 MOST_EVENTS, MOST_POINTS, MOST_NODES, DEEPEST = 1000, 1200, 1500, 24  # MOST_EVENTS: of each kind
-BURST = 1000  # calls at the beginning that are all sampled, so that a short run has a picture of them
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 # Kinds that the pictures show; the others are too many, or have no duration.
 SHOWN = ("function call", "session run", "eager op", "model entry", "trace", "plan", "compile", "step", "conversion", "pipeline stage",
          "host copy", "wait", "save")
-_HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+_HERE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))) + os.sep  # the package
 _LIBRARY = sysconfig.get_paths()["stdlib"] + os.sep
 
 
@@ -47,6 +46,8 @@ def _label(frame):
         return "Evenflow"
     if "-packages" in file:
         parts = file.split("-packages" + os.sep, 1)[-1].split(os.sep)
+        if parts[0] == "malt":  # it turns Python into graphs
+            return "Evenflow"
         return parts[0].capitalize() if len(parts) > 1 else parts[0]
     if file.startswith(_LIBRARY) or file.startswith("<frozen"):
         return None
@@ -71,7 +72,6 @@ class Recorder:
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._run, name="evenflow doctor", daemon=True)
         holders.watch(True)
-        _core.event_burst(BURST)
         self._remember()
         self._thread.start()
 

@@ -47,7 +47,7 @@ def line(f):
     return f"{short(f.place.file)}:{f.place.line}: {f.code} {f.what}. Cost here: {here}{there}. Fix: {f.fix}."
 
 
-def as_text(findings, observed, stream=None, hidden=0):
+def as_text(findings, observed, stream=None, hidden=0, notes=()):
     """The report, wrapped for a terminal."""
     stream = stream or sys.stderr
     colour = stream.isatty() and not os.environ.get("NO_COLOR")
@@ -72,16 +72,25 @@ def as_text(findings, observed, stream=None, hidden=0):
         for label, text in (("", f"{f.what}."), ("Cost: ", f"here {here}{there}."), ("Fix: ", f"{f.fix}.")):
             out += textwrap.wrap(label + text, width - 4, initial_indent="    ", subsequent_indent="    ",
                                  break_long_words=False, break_on_hyphens=False)
+    placed = [(f"{short(n.place.file)}:{n.place.line}: ", n.what) for n in notes if n.place]
+    for n in notes:
+        if n.place is None:
+            out += ["", *textwrap.wrap(f"{n.what[0].upper()}{n.what[1:]}.", width)]
+    out += ["", f"{bold}Not a cause{plain}"] if placed else []
+    for where, what in placed:
+        out += textwrap.wrap(f"{where}{what}.", width - 2, initial_indent="  ", subsequent_indent="    ", break_long_words=False,
+                             break_on_hyphens=False)
     print("\n".join(out), file=stream)
 
 
-def as_json(findings, observed):
-    """One object with the findings, each with code, file, line, function, count, cost_ms, message and fix."""
+def as_json(findings, observed, notes=()):
+    """One object with the findings, each with code, file, line, function, count, cost_ms, message and fix; and the notes."""
     return json.dumps({"wall_ms": round(observed.wall_ms, 3), "findings": [
         {"code": f.code, "file": f.place.file, "line": f.place.line, "function": f.place.function, "count": f.count,
          "cost_ms": round(f.cost_ms, 3), "tensorflow_ms": None if f.tensorflow_ms is None else round(f.tensorflow_ms, 1),
          "tensorflow_kb": round(f.tensorflow_kb, 1), "bytes": f.bytes, "message": f.what, "fix": f.fix,
-         "measured_by": f.priced_by and PRICES[f.priced_by].program} for f in findings]}, indent=1)
+         "measured_by": f.priced_by and PRICES[f.priced_by].program} for f in findings],
+        "notes": [{"file": n.place and n.place.file, "line": n.place and n.place.line, "message": n.what} for n in notes]}, indent=1)
 
 
 def explain(code):

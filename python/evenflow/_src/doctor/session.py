@@ -4,16 +4,17 @@ import os
 
 from . import data_entries, holders, keras_entries, report, save_entries
 from .causes import examine
+from .notes import notes
 from .observed import Watch
 from .page import page
 from .recorder import Recorder
 
 
 class Diagnosis:
-    """What was found: `findings`, the dearest first, and `hidden`, how many were too small to show."""
+    """What was found: `findings`, the dearest first, `hidden`, how many were too small to show, and `notes` on what is no cause."""
 
     def __init__(self, everything=False, recorder=None):
-        self.findings, self.hidden, self.observed, self._recorder = [], 0, None, recorder
+        self.findings, self.notes, self.hidden, self.observed, self._recorder = [], [], 0, None, recorder
         self._everything = everything
 
     def finish(self, watch):
@@ -26,24 +27,25 @@ class Diagnosis:
         every = report.select(examine(self.observed), self.observed, everything=True)
         self.findings = report.select(every, self.observed, self._everything)
         self.hidden = len(every) - len(self.findings)
+        self.notes = notes(self.observed, every)
 
     @property
     def codes(self):
         return [f.code for f in self.findings]
 
     def print(self, stream=None):
-        report.as_text(self.findings, self.observed, stream, self.hidden)
+        report.as_text(self.findings, self.observed, stream, self.hidden, self.notes)
 
     def html(self):
         """A page with pictures; the run must have been recorded."""
-        return page(self.findings, self.observed, self._recorder)
+        return page(self.findings, self.observed, self._recorder, self.notes)
 
     def memory(self):
         """The memory profile, as JSON; the run must have been recorded."""
         return holders.as_json(self._recorder, self.observed.wall_ms)
 
     def json(self):
-        return report.as_json(self.findings, self.observed)
+        return report.as_json(self.findings, self.observed, self.notes)
 
 
 def begin(everything=False, record=False):
@@ -51,7 +53,7 @@ def begin(everything=False, record=False):
     keras_entries.install()
     data_entries.install()
     save_entries.install()
-    watch = Watch()  # before the recorder, which samples more at first
+    watch = Watch()
     return Diagnosis(everything, Recorder() if record else None), watch
 
 

@@ -85,6 +85,61 @@ def loops_in(place):
     return sorted(lines)
 
 
+def calls_at(place, name=None):
+    """Calls that stand on a line, of a function of that name if one is given."""
+    root = tree(place.file)
+    for node in ast.walk(root) if root else ():
+        if isinstance(node, ast.Call) and node.lineno <= place.line <= node.end_lineno:
+            called = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", None)
+            if name is None or called == name:
+                yield node
+
+
+def _is_new_axis(node):
+    return (isinstance(node, ast.Constant) and node.value is None) or (isinstance(node, ast.Attribute) and node.attr == "newaxis")
+
+
+def _becomes_a_batch(node, names):
+    """Whether one of these names gets a new first axis: `x[tf.newaxis, ...]`, `x[None]`, `tf.expand_dims(x, 0)`."""
+    if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and node.value.id in names:
+        first = node.slice.elts[0] if isinstance(node.slice, ast.Tuple) and node.slice.elts else node.slice
+        return _is_new_axis(first)
+    if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "expand_dims" and node.args:
+        axis = node.args[1] if len(node.args) > 1 else next((k.value for k in node.keywords if k.arg == "axis"), None)
+        return isinstance(node.args[0], ast.Name) and node.args[0].id in names and isinstance(axis, ast.Constant) and axis.value == 0
+    return False
+
+
+def batches_taken_apart(place):
+    """The lines of the loops of a function over rows that become batches of one again in its body."""
+    node, lines = function_at(place), []
+    for loop in (n for n in ast.walk(node) if isinstance(n, ast.For)) if node else ():
+        over = loop.iter.args if isinstance(loop.iter, ast.Call) and getattr(loop.iter.func, "id", "") == "zip" else [loop.iter]
+        names = {n.id for n in ast.walk(loop.target) if isinstance(n, ast.Name)}
+        if all(isinstance(o, ast.Name) for o in over) and any(
+                _becomes_a_batch(n, names) for part in loop.body for n in ast.walk(part)):
+            lines.append(loop.lineno)
+    return lines
+
+
+def range_loops(place):
+    """The lines of the loops of a function over the range of the module that is TensorFlow, as in `for i in tf.range(n)`."""
+    node = function_at(place)
+    found = [n for n in ast.walk(node) if isinstance(n, ast.For)] if node else []
+    return sorted(n.lineno for n in found if isinstance(n.iter, ast.Call) and isinstance(n.iter.func, ast.Attribute)
+                  and n.iter.func.attr == "range" and isinstance(n.iter.func.value, ast.Name)
+                  and n.iter.func.value.id in module_names(place.file))
+
+
+@functools.lru_cache(maxsize=64)
+def module_names(file):
+    """What a program calls TensorFlow; `tf` if it does not say."""
+    root = tree(file)
+    found = [name.asname or name.name for node in (ast.walk(root) if root else ()) if isinstance(node, ast.Import)
+             for name in node.names if name.name in ("tensorflow", "evenflow", "tensorflow.compat.v1", "tensorflow.compat.v2")]
+    return found or ["tf"]
+
+
 def _called(node, kind):
     return {n.func.id for n in ast.walk(node) if isinstance(n, ast.Call) and isinstance(n.func, kind)}
 

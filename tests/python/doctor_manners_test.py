@@ -1,0 +1,99 @@
+"""The command `evenflow doctor` when it is used wrongly: one line with a remedy, before anything is run."""
+import os
+import subprocess
+import sys
+
+import doctor_programs
+import pytest
+
+
+def doctor(*arguments, cwd=None, **environment):
+    return subprocess.run([sys.executable, "-m", "evenflow", "doctor", *arguments], text=True, capture_output=True, cwd=cwd,
+                          env={**os.environ, **environment})
+
+
+@pytest.fixture
+def program(tmp_path):
+    made = tmp_path / "program.py"
+    made.write_text("import tensorflow as tf\nprint('ran')\n" + doctor_programs.PAIRS["E104"][0])
+    return made
+
+
+WRONG = {
+    "no such code": (["--fail-on", "nonsense", "program.py"], "E104 or E1xx"),
+    "a code that is too short": (["--fail-on", "E1x", "program.py"], "E104 or E1xx"),
+    "one of two codes": (["--fail-on", "E104,E999", "program.py"], "'E999'"),
+    "every without live": (["--every", "2", "program.py"], "--live PID --every SECONDS"),
+    "a page of another process": (["--live", "1", "--html", "a.html"], "--html FILE PROGRAM.py"),
+    "two kinds of output": (["--json", "--diff", "program.py"], "give one of them"),
+    "a page into no folder": (["--html", "nowhere/a.html", "program.py"], "there is no such folder"),
+    "a page onto a folder": (["--html", ".", "program.py"], "it is a folder"),
+    "a profile into no folder": (["--memory", "nowhere/a.json", "program.py"], "there is no such folder"),
+    "a process that is no number": (["--live", "abc"], "--help"),
+    "an unknown option": (["--bogus", "program.py"], "stand before the program"),
+    "no program": ([], "evenflow doctor PROGRAM.py"),
+    "no file to read": (["--read", "nofile"], "ef_doctor_save"),
+}
+
+
+@pytest.mark.parametrize("name", sorted(WRONG))
+def test_one_line_with_a_remedy(name, program):
+    arguments, remedy = WRONG[name]
+    done = doctor(*arguments, cwd=program.parent)
+    assert done.returncode == 2 and done.stdout == "", done
+    assert done.stderr.count("\n") == 1 and done.stderr.startswith("evenflow doctor: ") and remedy in done.stderr, done.stderr
+
+
+def test_codes_in_small_letters(program):
+    assert doctor("--fail-on", "e1xx", str(program)).returncode == 3
+
+
+def test_an_option_behind_the_program(program):
+    done = doctor(str(program), "--html", "a.html", cwd=program.parent)
+    assert done.returncode == 0 and "an option of the doctor stands before the program" in done.stderr
+    assert not (program.parent / "a.html").exists()
+
+
+def test_what_was_written_is_named(program):
+    done = doctor("--html", "a.html", str(program), cwd=program.parent)
+    assert "evenflow doctor: wrote a.html\n" in done.stderr and (program.parent / "a.html").exists()
+
+
+def test_no_patch_is_said(program):
+    program.write_text("import tensorflow as tf\n" + doctor_programs.PAIRS["E106"][0])
+    done = doctor("--diff", str(program))
+    assert done.stdout == "" and "E106" in done.stderr and "there is no patch" in done.stderr
+
+
+def test_a_reader_that_has_gone(program):
+    """As `evenflow doctor explain | head -1`: no traceback."""
+    program.write_text(program.read_text().replace("print('ran')\n", ""))
+    for arguments in (["explain"], ["explain", "E104"], ["--json", str(program)]):
+        read, write = os.pipe()
+        os.close(read)
+        done = subprocess.run([sys.executable, "-u", "-m", "evenflow", "doctor", *arguments], stdout=write, stderr=subprocess.PIPE, text=True,
+                              env=os.environ)
+        os.close(write)
+        assert "BrokenPipe" not in done.stderr and "Traceback" not in done.stderr, done.stderr
+
+
+def test_colours_only_on_a_terminal(program):
+    """In a pipe there are none; on a terminal there are, unless NO_COLOR is set."""
+    assert "\033" not in doctor(str(program)).stderr
+    for environment, expected in (({}, True), ({"NO_COLOR": "1"}, False)):
+        ours, theirs = os.openpty()
+        env = {k: v for k, v in os.environ.items() if k != "NO_COLOR"}
+        done = subprocess.Popen([sys.executable, "-m", "evenflow", "doctor", str(program)], stdout=subprocess.DEVNULL, stderr=theirs,
+                                env={**env, **environment})
+        os.close(theirs)
+        shown = b""
+        while True:
+            try:
+                more = os.read(ours, 65536)
+            except OSError:
+                break
+            if not more:
+                break
+            shown += more
+        os.close(ours)
+        assert done.wait() == 0 and b"E104" in shown and (b"\033[1m" in shown) == expected

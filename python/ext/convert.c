@@ -165,17 +165,19 @@ static bool nothing_in(PyObject *o, scan *s) {
 }
 
 /* Whether a nested list holds a tensor or a variable anywhere: then it is packed by an op, even if
- * its first item is empty. tf.constant (PLAIN) does not look for them. */
-static bool holds_tensor(PyObject *o) {
+ * its first item is empty. tf.constant (PLAIN) does not look for them. No tensor has more axes than
+ * EF_MAX_RANK, and a list may contain itself. */
+static bool holds_tensor(PyObject *o, int depth) {
     if (!is_sequence(o)) return IS_TENSOR(o) || IS_VARIABLE(o);
-    for (Py_ssize_t k = 0; k < PySequence_Fast_GET_SIZE(o); k++)
-        if (holds_tensor(PySequence_Fast_GET_ITEM(o, k))) return true;
+    for (Py_ssize_t k = 0; k < PySequence_Fast_GET_SIZE(o) && depth < EF_MAX_RANK; k++)
+        if (holds_tensor(PySequence_Fast_GET_ITEM(o, k), depth + 1)) return true;
     return false;
 }
 
 static void scan_value(PyObject *o, int hint, scan *s) {
     *s = (scan){.shape = {.rank = -1}};
-    if (is_sequence(o) && !recording() && nothing_in(o, s) && (hint == PLAIN || !holds_tensor(o)))
+    if (is_sequence(o) && !recording() && nothing_in(o, s) &&
+        (hint == PLAIN || !holds_tensor(o, 0)))
         return;
     *s = (scan){.shape = {.rank = -1}};
     for (int d = 0; d < EF_MAX_RANK; d++) s->shape.dim[d] = -1;
@@ -344,26 +346,46 @@ static int put(PyObject *o, ef_tensor *t, void *at, int64_t i) {
     return 0;
 }
 
+/* A user's __float__ or __index__, and other threads, may change a list while it is read. */
+static int changed_meanwhile(void) {
+    PyErr_SetString(PyExc_ValueError, "Can't convert a Python sequence to Tensor: it was changed "
+                                      "while it was read");
+    return -1;
+}
+
+typedef struct filling {
+    ef_tensor *t;
+    char *at;
+    int64_t i, n; /* elements written, and elements that there is room for */
+} filling;
+
 /* Copies all elements of an array inside a list. */
-static int put_array(PyObject *o, ef_tensor *t, char *at, int64_t *i) {
+static int put_array(PyObject *o, filling *f) {
     ef_tensor a;
-    if (array_to_tensor(o, (ef_dtype)t->dtype, &a) < 0) return -1;
+    const ef_dtype type = (ef_dtype)f->t->dtype;
+    if (array_to_tensor(o, type, &a) < 0) return -1;
     const void *data;
-    int bad = check(ef_tensor_data(&a, &data), NULL);
-    if (bad == 0)
-        memcpy(at + (size_t)*i * ef_dtype_size((ef_dtype)t->dtype), data, ef_tensor_bytes(&a));
-    *i += ef_tensor_count(&a);
+    int bad = ef_tensor_count(&a) > f->n - f->i ? changed_meanwhile()
+                                                : check(ef_tensor_data(&a, &data), NULL);
+    if (bad == 0) memcpy(f->at + (size_t)f->i * ef_dtype_size(type), data, ef_tensor_bytes(&a));
+    f->i += ef_tensor_count(&a);
     ef_tensor_release(&a);
     return bad;
 }
 
-static int fill(PyObject *o, ef_tensor *t, void *at, int64_t *i) {
-    if (is_number(o)) return put(o, t, at, (*i)++);
-    if (is_array(o) && t->dtype != EF_STRING) return put_array(o, t, at, i);
-    if (!is_sequence(o)) return put(o, t, at, (*i)++);
-    for (Py_ssize_t k = 0; k < PySequence_Fast_GET_SIZE(o); k++)
-        if (fill(PySequence_Fast_GET_ITEM(o, k), t, at, i) < 0) return -1;
-    return 0;
+static int fill(PyObject *o, filling *f, int depth) {
+    const bool alone = is_number(o);
+    if (!alone && is_array(o) && f->t->dtype != EF_STRING) return put_array(o, f);
+    if (alone || !is_sequence(o))
+        return f->i < f->n ? put(o, f->t, f->at, f->i++) : changed_meanwhile();
+    if (depth > EF_MAX_RANK) return changed_meanwhile();
+    int bad = 0;
+    for (Py_ssize_t k = 0; k < PySequence_Fast_GET_SIZE(o) && bad == 0; k++) {
+        PyObject *item = Py_NewRef(PySequence_Fast_GET_ITEM(o, k));
+        bad = fill(item, f, depth + 1);
+        Py_DECREF(item);
+    }
+    return bad;
 }
 
 static ef_dtype refuse_value(const scan *s) {
@@ -412,11 +434,13 @@ static int from_plain(PyObject *o, const scan *s, ef_dtype want, int hint, ef_te
         return bad;
     }
     if (t == EF_NO_DTYPE || check(ef_tensor_new(t, &s->shape, out), NULL) < 0) return -1;
-    int64_t i = 0, n = ef_tensor_count(out);
-    if (n == 0) return 0;
-    uint64_t began = n >= LONG_LIST ? ef_event_clock() : 0;
-    if (fill(o, out, out->data, &i) == 0) {
-        if (began != 0) profile_post(EF_EVENT_CONVERT, EF_REASON_NONE, began, 0, n);
+    filling f = {.t = out, .at = out->data, .n = ef_tensor_count(out)};
+    if (f.n == 0) return 0;
+    uint64_t began = f.n >= LONG_LIST ? ef_event_clock() : 0;
+    int bad = fill(o, &f, 0);
+    if (bad == 0 && f.i < f.n) bad = changed_meanwhile();
+    if (bad == 0) {
+        if (began != 0) profile_post(EF_EVENT_CONVERT, EF_REASON_NONE, began, 0, f.n);
         return 0;
     }
     ef_tensor_release(out);

@@ -27,10 +27,10 @@ static ef_status *fits(ef_graph *g, const ef_op *op, const ef_attrs *attrs, cons
 
 static ef_status *record_edges(ef_graph *g, const ef_op *op, const ef_attrs *attrs,
                                const ef_tensor *const *in, int n_in, ef_edge *edge, int32_t *node) {
-    for (int k = 0; k < n_in; k++) EF_TRY(ef_graph_import(g, in[k], &edge[k]));
-    if (EF_UNLIKELY(ef_here.busy & EF_TAPING)) ef_tape_note_variables(in, n_in);
     const char *name = ef_here.next_name, *kind = ef_here.next_kind;
     ef_here.next_name = ef_here.next_kind = NULL; /* also if the op turns out to be wrong */
+    for (int k = 0; k < n_in; k++) EF_TRY(ef_graph_import(g, in[k], &edge[k]));
+    if (EF_UNLIKELY(ef_here.busy & EF_TAPING)) ef_tape_note_variables(in, n_in);
     if (EF_UNLIKELY((op->scalar_in | op->vector_in) != 0 || op->graph_check != NULL))
         EF_TRY(fits(g, op, attrs, edge, n_in));
     EF_TRY(ef_graph_add(g, op, attrs, edge, n_in, name, node));

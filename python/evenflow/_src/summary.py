@@ -57,7 +57,7 @@ class _AsDefault:
         return self._writer
 
     def __exit__(self, *exception):
-        state.writer.flush()
+        self._writer.flush()
         state.writer = self._before[0]
         if self._step is not None:
             state.step = self._before[1]

@@ -74,8 +74,8 @@ static ef_status *add(elements *e, const void *p, size_t n) {
     return NULL;
 }
 
-/* The field number of the typed list for a dtype, and the number of bytes per number on the wire;
- * 0: a varint. */
+/* The field number of the typed list for a dtype, and the number of bytes per number on the wire,
+ * or 0 if numbers are varints. */
 static uint32_t list_field(ef_dtype t, size_t *fixed) {
     *fixed = 0;
     switch (t) {

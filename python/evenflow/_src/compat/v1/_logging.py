@@ -28,9 +28,10 @@ def log_if(level, msg, condition, *args):
         _logger.log(level, msg, *args)
 
 
-def _count(msg):
+def _count():
+    """How often the user's line was reached before. Its message may be another each time, so it does not count."""
     place = sys._getframe(2)
-    key = (place.f_code, place.f_lineno, msg)
+    key = (place.f_code, place.f_lineno)
     _seen[key] = _seen.get(key, -1) + 1
     return _seen[key]
 
@@ -38,13 +39,13 @@ def _count(msg):
 @export("compat.v1.logging.log_every_n")
 def log_every_n(level, msg, n, *args):
     """Logs every n-th time that this line is reached."""
-    log_if(level, msg, not _count(msg) % n, *args)
+    log_if(level, msg, not _count() % n, *args)
 
 
 @export("compat.v1.logging.log_first_n")
 def log_first_n(level, msg, n, *args):
     """Logs the first n times that this line is reached."""
-    log_if(level, msg, _count(msg) < n, *args)
+    log_if(level, msg, _count() < n, *args)
 
 
 @export("compat.v1.logging.set_verbosity")

@@ -38,7 +38,7 @@ from . import train as train
 from . import version as version
 
 class AggregationMethod:
-    """How gradients that meet are added; the engine decides by itself."""
+    """How gradients are accumulated. It has no effect."""
     def __init__(self, *args, **kwargs): ...
     ADD_N: Any
     DEFAULT: Any
@@ -46,7 +46,7 @@ class AggregationMethod:
     EXPERIMENTAL_TREE: Any
 
 def Assert(condition, data, summarize=None, name=None):
-    """Raises InvalidArgumentError with `data` in it unless `condition` is true."""
+    """Raises InvalidArgumentError with `data` in its message unless `condition` is true."""
 
 class DType:
     """The type of a tensor's elements."""
@@ -96,7 +96,7 @@ class DType:
     def size(self) -> Any: ...
 
 class DeviceSpec:
-    """The parts of a device's name; None where a part is open."""
+    """The parts of a device name; None for a part that is not specified."""
     def __init__(self, job=None, replica=None, task=None, device_type=None, device_index=None): ...
     def __eq__(self, *args: Any) -> Any: ...
     def __hash__(self, *args: Any) -> builtins.int: ...
@@ -118,7 +118,7 @@ class DeviceSpec:
     def to_string(self): ...
 
 class GradientTape:
-    """Records ops on watched tensors and variables, and gives gradients through them."""
+    """Records ops on watched tensors and variables, and computes gradients of their results."""
     def __init__(self, *args, **kwargs): ...
     def __enter__(self, *args: Any) -> Any: ...
     def __exit__(self, *args: Any) -> None: ...
@@ -166,7 +166,7 @@ class Graph:
     def version(self) -> Any: ...
 
 class IndexedSlices:
-    """Rows `values` that stand at `indices` of a tensor of `dense_shape`; rows may repeat and add up."""
+    """The rows `values` at `indices` of a tensor of shape `dense_shape`. Rows with the same index are added."""
     def __init__(self, values, indices, dense_shape=None): ...
     def __neg__(self, *args: Any) -> Any: ...
     def consumers(self): ...
@@ -210,7 +210,7 @@ class IndexedSlicesSpec:
     def value_type(self) -> Any: ...
 
 class InteractiveSession:
-    """A session that makes itself, and its graph, the default from the start; until close()."""
+    """A session that is the default session, with its graph as the default graph, from its construction until close()."""
     def __init__(self, target='', graph=None, config=None): ...
     def as_default(self): ...
     def close(self): ...
@@ -228,7 +228,7 @@ class InteractiveSession:
     def sess_str(self) -> Any: ...
 
 class Module:
-    """The base of objects that hold variables. Attributes, and lists and dicts in them, are searched for variables and"""
+    """The base class of objects that hold variables. Variables and submodules are collected from the attributes, and from"""
     def __init__(self, name=None): ...
     @property
     def name(self) -> Any: ...
@@ -306,7 +306,7 @@ class OptionalSpec:
     def value_type(self) -> Any: ...
 
 class RaggedTensor:
-    """A tensor whose rows may have different lengths; made by the `from_` methods."""
+    """A tensor whose rows may have different lengths. The `from_` methods create it."""
     def __init__(self, values, row_splits, internal=None, uniform_row_length=None): ...
     def __abs__(self, *args: Any) -> Any: ...
     def __add__(self, *args: Any) -> Any: ...
@@ -430,7 +430,7 @@ class RaggedTensorSpec:
     def value_type(self) -> Any: ...
 
 class Session:
-    """Runs a graph. `with tf.Session() as sess:` also makes its graph the one that ops are added to, and closes it."""
+    """Runs a graph. `with tf.Session() as sess:` also makes its graph the default one, and closes the session at the end."""
     def __init__(self, *args, **kwargs): ...
     def __enter__(self, *args: Any) -> Any: ...
     def __exit__(self, *args: Any) -> None: ...
@@ -451,7 +451,7 @@ class Session:
     def sess_str(self) -> Any: ...
 
 class SparseTensor:
-    """A tensor by its nonzero elements: their indices [n, rank], values [n], and the whole shape."""
+    """A tensor stored as its nonzero elements: their indices [n, rank], their values [n], and the dense shape [rank]."""
     def __init__(self, indices, values, dense_shape): ...
     def __mul__(self, *args: Any) -> Any: ...
     def __rmul__(self, *args: Any) -> Any: ...
@@ -575,7 +575,7 @@ class Tensor:
     def value_index(self) -> Any: ...
 
 class TensorArray:
-    """Tensors of one dtype by index. `write` returns the array to go on with."""
+    """An array of tensors of one dtype. `write` returns the array to use afterwards."""
     def __init__(self, dtype, size=None, dynamic_size=None, clear_after_read=None, tensor_array_name=None, handle=None, flow=None, infer_shape=True, element_shape=None, colocate_with_first_write_call=True, name=None): ...
     def __len__(self, *args: Any) -> builtins.int: ...
     def close(self, name=None): ...
@@ -623,7 +623,7 @@ class TensorArraySpec:
     def value_type(self) -> Any: ...
 
 class TensorShape:
-    """The shape of a tensor, as far as it is known."""
+    """The shape of a tensor, which may be partly unknown."""
     def __init__(self, dims): ...
     def __add__(self, *args: Any) -> Any: ...
     def __bool__(self, *args: Any) -> builtins.bool: ...
@@ -683,7 +683,7 @@ class TensorSpec:
     def value_type(self) -> Any: ...
 
 class TypeSpec:
-    """The base of all specs. A subclass gives `value_type`, `_serialize`, `_component_specs`,"""
+    """The base class of all specs. A subclass defines `value_type`, `_serialize`, `_component_specs`,"""
     def __init__(self, *args, **kwargs): ...
     def __eq__(self, *args: Any) -> Any: ...
     def __hash__(self, *args: Any) -> builtins.int: ...
@@ -699,7 +699,7 @@ class TypeSpec:
     def value_type(self) -> Any: ...
 
 class UnconnectedGradients:
-    """What a gradient is where target and source are not connected."""
+    """The gradient of a target by a source that it does not depend on: None or zeros."""
     def __init__(self, *args, **kwargs): ...
     NONE: Any
     ZERO: Any
@@ -710,7 +710,7 @@ class UnconnectedGradients:
     def value(self) -> Any: ...
 
 class Variable:
-    """A tensor that can be changed."""
+    """A tensor whose value can be changed by `assign`."""
     def __init__(self, initial_value=None, trainable=None, validate_shape=True, caching_device=None, name=None, variable_def=None, dtype=None, import_scope=None, constraint=None, synchronization=..., aggregation=..., shape=None, experimental_enable_variable_lifting=True): ...
     def __abs__(self, *args: Any) -> Tensor: ...
     def __add__(self, *args: Any) -> Tensor: ...
@@ -806,7 +806,7 @@ class Variable:
     def value(self, *args, **kwargs): ...
 
 class VariableAggregation:
-    """How the copies of a variable on several devices become one value."""
+    """How the copies of a variable on several devices are aggregated."""
     def __init__(self, *args, **kwargs): ...
     MEAN: Any
     NONE: Any
@@ -820,7 +820,7 @@ class VariableAggregation:
     def value(self) -> Any: ...
 
 class VariableSynchronization:
-    """When the copies of a variable on several devices are brought together."""
+    """When the copies of a variable on several devices are aggregated."""
     def __init__(self, *args, **kwargs): ...
     AUTO: Any
     NONE: Any
@@ -833,7 +833,7 @@ class VariableSynchronization:
     def value(self) -> Any: ...
 
 def abs(x, name=None):
-    """The absolute value; of a complex number its magnitude."""
+    """The absolute value; for a complex number its magnitude."""
 
 def acos(x, name=None) -> Tensor:
     """The angle whose cosine is `x`."""
@@ -845,22 +845,22 @@ def add(x, y, name=None) -> Tensor:
     """Adds `x` and `y` element by element; shapes broadcast."""
 
 def add_n(inputs, name=None):
-    """The sum of a list of tensors of one shape."""
+    """The sum of a list of tensors of the same shape."""
 
 def argmax(input, axis=None, output_type=..., name=None):
-    """Where the largest element along `axis` stands; of equals the first."""
+    """The index of the largest element along `axis`; of equal ones, the first."""
 
 def argmin(input, axis=None, output_type=..., name=None):
-    """Where the smallest element along `axis` stands; of equals the first."""
+    """The index of the smallest element along `axis`; of equal ones, the first."""
 
 def argsort(values, axis=-1, direction='ASCENDING', stable=False, name=None):
-    """Where the elements along `axis` stand that `sort` would put first, second ... (int32)."""
+    """The indices (int32) that sort the elements along `axis`."""
 
 def as_dtype(type_value):
     """Turns a DType, name, numpy type, Python type or enum number into the DType it means."""
 
 def as_string(input, precision=-1, scientific=False, shortest=False, width=-1, fill='', name=None):
-    """Each element written as text."""
+    """Converts each element to a string."""
 
 def asin(x, name=None) -> Tensor:
     """The angle whose sine is `x`."""
@@ -869,16 +869,16 @@ def asinh(x, name=None) -> Tensor:
     """The number whose hyperbolic sine is `x`."""
 
 def assert_equal(x, y, message=None, summarize=None, name=None):
-    """InvalidArgumentError unless `x == y` everywhere."""
+    """Raises InvalidArgumentError unless `x == y` for all elements."""
 
 def assert_greater(x, y, message=None, summarize=None, name=None):
-    """InvalidArgumentError unless `x > y` everywhere."""
+    """Raises InvalidArgumentError unless `x > y` for all elements."""
 
 def assert_less(x, y, message=None, summarize=None, name=None):
-    """InvalidArgumentError unless `x < y` everywhere."""
+    """Raises InvalidArgumentError unless `x < y` for all elements."""
 
 def assert_rank(x, rank, message=None, name=None):
-    """ValueError (or, when it runs, InvalidArgumentError) unless `x` has that rank."""
+    """Raises ValueError (or, when a graph runs, InvalidArgumentError) unless `x` has the rank `rank`."""
 
 def atan(x, name=None) -> Tensor:
     """The angle whose tangent is `x`."""
@@ -898,48 +898,48 @@ def bitcast(input, type, name=None) -> Tensor:
 
 bool: DType
 def boolean_mask(tensor, mask, axis=None, name='boolean_mask'):
-    """The slices of `tensor` from `axis` on where `mask` is true, in a row."""
+    """The elements or slices of `tensor` for which `mask`, applied from `axis` on, is true."""
 
 def broadcast_dynamic_shape(shape_x, shape_y):
     """The shape that two shapes (tensors) broadcast to."""
 
 def broadcast_static_shape(shape_x, shape_y):
-    """The shape that two TensorShapes broadcast to; ValueError if they do not."""
+    """The shape that two TensorShapes broadcast to. Raises ValueError if they are not compatible."""
 
 def broadcast_to(input, shape, name=None) -> Tensor:
     """Broadcasts `input` to `shape`: repeats it along new axes and axes of size 1."""
 
 def case(pred_fn_pairs, default=None, exclusive=False, strict=False, name='case'):
-    """What the function of the first true predicate returns; `default` if none is true. `exclusive` checks that not more"""
+    """Calls the function of the first true predicate, or `default` if none is true. `exclusive` asserts that at most one"""
 
 def cast(x, dtype, name=None):
     """`x` with its elements converted to `dtype`."""
 
 def clip_by_global_norm(t_list, clip_norm, use_norm=None, name=None):
-    """All tensors scaled by one factor so that their joint norm is at most `clip_norm`."""
+    """Scales all tensors by one factor so that their global norm is at most `clip_norm`."""
 
 def clip_by_norm(t, clip_norm, axes=None, name=None):
-    """`t` scaled down where its norm along `axes` is above `clip_norm`."""
+    """Scales `t` down so that its norm along `axes` is at most `clip_norm`."""
 
 def clip_by_value(t, clip_value_min, clip_value_max, name=None):
-    """`t` with smaller elements raised to the minimum and larger ones lowered to the maximum."""
+    """Clips the elements of `t` to the interval [clip_value_min, clip_value_max]."""
 
 def complex(real, imag, name=None):
-    """Complex numbers of two tensors of floats."""
+    """Complex numbers from their real and imaginary parts."""
 
 complex128: DType
 complex64: DType
 def concat(values, axis, name='concat'):
-    """Tensors joined along an existing axis."""
+    """Concatenates tensors along an existing axis."""
 
 def cond(pred, true_fn=None, false_fn=None, name=None):
-    """What `true_fn()` returns if `pred` is true, else what `false_fn()` does. In a graph both are traced and one is run;"""
+    """Returns `true_fn()` if `pred` is true, else `false_fn()`. In a graph both are traced and one is run; they must return"""
 
 def constant(value, dtype=None, shape=None, name='Const'):
-    """A constant tensor from a Python value or array; `shape` reshapes it, or repeats a single value."""
+    """A constant tensor from a Python value or array. A `shape` reshapes the value, or repeats a single element."""
 
 class constant_initializer:
-    """Makes tensors of one value, or of given values."""
+    """Makes tensors from one value, or from given values."""
     def __init__(self, value=0, support_partition=False): ...
     def __call__(self, *args: Any) -> Any: ...
     @classmethod
@@ -947,10 +947,10 @@ class constant_initializer:
     def get_config(self): ...
 
 def control_dependencies(control_inputs):
-    """Ops made inside run after `control_inputs`; eagerly everything has run already."""
+    """Ops that are created inside run after `control_inputs`. Eagerly nothing is to be done: these have run already."""
 
 def convert_to_tensor(value, dtype=None, dtype_hint=None, name=None):
-    """`value` as a Tensor; ValueError or TypeError if that is not possible."""
+    """Converts `value` to a Tensor. Raises ValueError or TypeError if that is not possible."""
 
 def cos(x, name=None) -> Tensor:
     """The cosine of `x`, in radians."""
@@ -959,16 +959,16 @@ def cosh(x, name=None) -> Tensor:
     """The hyperbolic cosine of `x`."""
 
 def cumsum(x, axis=0, exclusive=False, reverse=False, name=None):
-    """Sums of the elements so far along `axis`."""
+    """The cumulative sum along `axis`."""
 
 def custom_gradient(f=None):
-    """A function that says itself what its gradient is: `f(*args)` returns the result and a function from the"""
+    """Decorates a function that defines its own gradient: `f(*args)` returns (result, grad_fn), and `grad_fn` maps the"""
 
 def device(device_name):
-    """Asks for a device: ops inside run there, and so do the nodes of graphs that are built inside. An op that the device"""
+    """Places the ops inside, and the nodes of graphs that are built inside, on a device. An op runs on CPU:0 instead if the"""
 
 def divide(x, y, name=None):
-    """`x / y` by Python's rules, of tensors."""
+    """`x / y` by the rules of Python's division."""
 
 double: DType
 def dynamic_partition(data, partitions, num_partitions, name=None) -> list[Tensor]:
@@ -984,10 +984,10 @@ def eigvals(tensor, name=None):
     """Eigenvalues of square matrices, complex."""
 
 def einsum(equation, *inputs, **kwargs):
-    """Sums of products as an equation of labels says: 'ij,jk->ik' is a matrix product."""
+    """Sums of products in Einstein notation: 'ij,jk->ik' is a matrix product."""
 
 def ensure_shape(x, shape, name=None):
-    """`x`, checked to have `shape` when it runs; statically it has that shape from here on."""
+    """Returns `x` with `shape` merged into its static shape. The op checks the shape when it runs."""
 
 def equal(x, y, name=None):
     """Whether `x` and `y` are equal, element by element; shapes broadcast."""
@@ -1011,7 +1011,7 @@ def fill(dims, value, name=None, layout=None):
     """A tensor of shape `dims` with `value` everywhere."""
 
 def fingerprint(data, method='farmhash64', name=None):
-    """Eight bytes for each row of `data` that tell it from others."""
+    """An 8-byte fingerprint (hash) of each row of `data`."""
 
 float16: DType
 float32: DType
@@ -1026,28 +1026,28 @@ def foldr(fn, elems, initializer=None, parallel_iterations=10, back_prop=True, s
     """Folds the rows of `elems` from the last to the first."""
 
 def function(func=None, input_signature=None, autograph=True, jit_compile=None, reduce_retracing=False, experimental_implements=None, experimental_autograph_options=None, experimental_attributes=None, experimental_relax_shapes=None, experimental_compile=None, experimental_follow_type_hints=None):
-    """Makes a function that is traced once per signature and then runs as a plan."""
+    """Makes a function that is traced once per signature; later calls run the compiled plan of the trace."""
 
 def gather(params, indices, validate_indices=None, axis=None, batch_dims=0, name=None):
-    """The slices of `params` at `indices` along `axis` (default: the first after the batch)."""
+    """Gathers the slices of `params` at `indices` along `axis`, by default the first axis after the batch dimensions."""
 
 def gather_nd(params, indices, batch_dims=0, name=None, bad_indices_policy=''):
-    """The elements or slices of `params` whose places the last dimension of `indices` spells."""
+    """Gathers elements or slices of `params`. The last dimension of `indices` holds the coordinates."""
 
 def get_default_session():
-    """The innermost session made default in this thread; None if there is none."""
+    """The innermost default session of this thread; None if there is none."""
 
 def get_logger():
-    """The logger of warnings: on stderr, unless the program has set up logging itself."""
+    """The logger 'tensorflow'. It gets a handler that writes to stderr, unless the program has configured logging itself."""
 
 def get_static_value(tensor, partial=False):
-    """The value of a tensor as numpy if it is known without running, else None."""
+    """The value of a tensor as a numpy array if it is known without running a graph, else None."""
 
 def grad_pass_through(f):
-    """`f` with the gradient of the identity."""
+    """Wraps `f` so that its gradient is that of the identity function."""
 
 def gradients(ys, xs, grad_ys=None, name='gradients', gate_gradients=False, aggregation_method=None, stop_gradients=None, unconnected_gradients=...):
-    """A list: the sum of d y / d x over all `ys`, for every x. In graphs and functions only."""
+    """A list with the gradient of the sum of `ys` for each x of `xs`. Only in graphs and functions."""
 
 def greater(x, y, name=None) -> Tensor:
     """Whether `x > y`, element by element; shapes broadcast."""
@@ -1063,25 +1063,25 @@ def guarantee_const(input, name=None) -> Tensor:
 
 half: DType
 def hessians(ys, xs, gate_gradients=False, aggregation_method=None, name='hessians'):
-    """A list: d2 (sum of ys) / dx dx of shape `x.shape + x.shape`, for every x. In graphs and functions only."""
+    """A list with the Hessian of the sum of `ys`, of shape `x.shape + x.shape`, for each x of `xs`. Only in graphs and"""
 
 def histogram_fixed_width(values, value_range, nbins=100, dtype=..., name=None):
-    """How many values fall into each of `nbins` equal bins over `value_range`."""
+    """The number of values in each of `nbins` bins of equal width over `value_range`."""
 
 def histogram_fixed_width_bins(values, value_range, nbins=100, dtype=..., name=None):
-    """The bin of each value, of `nbins` equal ones over `value_range`."""
+    """The bin number of each value, for `nbins` bins of equal width over `value_range`."""
 
 def identity(input, name=None):
-    """A tensor with the same value; a composite tensor stays one."""
+    """A tensor with the same value. A composite tensor gives a composite tensor."""
 
 def identity_n(input, name=None):
-    """The same tensors as one group."""
+    """The same tensors; they are available when all of them are computed."""
 
 def ifftnd(input_tensor, fft_length=None, axes=None, norm=None, name=None):
     """The inverse Fourier transform over any axes."""
 
 def init_scope():
-    """Leaves the functions being traced: ops inside run eagerly (or are added to the outer v1 graph)."""
+    """Leaves the functions being traced: ops inside run eagerly, or are added to the graph of a TensorFlow 1 program."""
 
 def inside_function():
     """Whether a function is being traced."""
@@ -1094,10 +1094,10 @@ def irfftnd(input_tensor, fft_length=None, axes=None, norm=None, name=None):
     """Real numbers from the first half of their Fourier transform over any axes."""
 
 def is_symbolic_tensor(tensor):
-    """Whether `tensor` stands for a value in a graph."""
+    """Whether `tensor` is a symbolic tensor of a graph."""
 
 def is_tensor(x):
-    """Whether `x` is a tensor, a variable, or made of tensors."""
+    """Whether `x` is a tensor, a variable, or a composite tensor such as a RaggedTensor."""
 
 def less(x, y, name=None) -> Tensor:
     """Whether `x < y`, element by element; shapes broadcast."""
@@ -1124,16 +1124,16 @@ def make_tensor_proto(values, dtype=None, shape=None, verify_shape=False, allow_
     """A TensorProto with these values."""
 
 def map_fn(fn, elems, dtype=None, parallel_iterations=None, back_prop=True, swap_memory=False, infer_shape=True, name=None, fn_output_signature=None):
-    """`fn` of each row of `elems`, stacked. `fn_output_signature` gives the dtypes of what `fn` returns where they are not"""
+    """Applies `fn` to each row of `elems` and stacks the results. `fn_output_signature` gives the dtypes that `fn` returns if"""
 
 def matmul(a, b, transpose_a=False, transpose_b=False, adjoint_a=False, adjoint_b=False, a_is_sparse=False, b_is_sparse=False, output_type=None, grad_a=False, grad_b=False, name=None):
-    """The product of matrices, or of batches of them (whose outer dimensions broadcast)."""
+    """The product of two matrices, or of two batches of matrices, whose batch dimensions broadcast."""
 
 def maximum(x, y, name=None) -> Tensor:
     """The larger of `x` and `y` element by element; NaN if either is NaN."""
 
 def meshgrid(*args, **kwargs):
-    """Grids of coordinates: one tensor for each 1-D argument, over all their combinations."""
+    """Coordinate grids: one tensor for each 1-D argument, with an element for each combination of the arguments."""
 
 def minimum(x, y, name=None) -> Tensor:
     """The smaller of `x` and `y` element by element; NaN if either is NaN."""
@@ -1142,7 +1142,7 @@ def multiply(x, y, name=None) -> Tensor:
     """Multiplies `x` by `y` element by element; shapes broadcast."""
 
 class name_scope:
-    """Puts the ops made inside under `name/`. Eagerly it costs next to nothing."""
+    """Prefixes the names of ops that are created inside with `name/`. Eagerly it only stores the scope."""
     def __init__(self, name): ...
     def __enter__(self, *args: Any) -> Any: ...
     def __exit__(self, *args: Any) -> None: ...
@@ -1157,7 +1157,7 @@ def no_op(name=None):
     """An op that does nothing."""
 
 def nondifferentiable_batch_function(num_batch_threads, max_batch_size, batch_timeout_micros, allowed_batch_sizes=None, max_enqueued_batches=10, autograph=True, enable_large_batch_splitting=True):
-    """A decorator for functions whose calls a server may join. Calls are fast here, so each runs by itself."""
+    """Decorates a function whose concurrent calls a server may batch. Here each call runs on its own."""
 
 def norm(tensor, ord='euclidean', axis=None, keepdims=None, name=None):
     """The norm of vectors (one axis, or all) or of matrices (two axes)."""
@@ -1166,13 +1166,13 @@ def not_equal(x, y, name=None):
     """Whether `x` and `y` differ, element by element; shapes broadcast."""
 
 def numpy_function(func=None, inp=None, Tout=None, stateful=True, name=None):
-    """Calls `func` with the values of `inp` as numpy arrays, in a graph when it runs."""
+    """Calls `func` with the values of `inp` as numpy arrays; in a graph, each time the graph runs."""
 
 def one_hot(indices, depth, on_value=None, off_value=None, axis=None, dtype=None, name=None):
-    """`on_value` (1) at each index of a new axis of size `depth`, `off_value` (0) elsewhere."""
+    """A tensor with a new axis of size `depth` that has `on_value` (1) at each index and `off_value` (0) elsewhere."""
 
 def ones(shape, dtype=..., name=None, layout=None):
-    """A tensor of ones (True)."""
+    """A tensor of ones (True for bool)."""
 
 class ones_initializer:
     """Makes ones."""
@@ -1183,28 +1183,28 @@ class ones_initializer:
     def get_config(self): ...
 
 def ones_like(input, dtype=None, name=None, layout=None):
-    """Ones in the shape of `input`."""
+    """Ones with the shape of `input`."""
 
 def pad(tensor, paddings, mode='CONSTANT', constant_values=0, name=None):
-    """More elements around `tensor`: constant, or mirrored ('REFLECT', 'SYMMETRIC')."""
+    """Pads `tensor` with a constant, or with its own elements mirrored ('REFLECT', 'SYMMETRIC')."""
 
 def parallel_stack(values, name='parallel_stack'):
-    """As stack along axis 0."""
+    """Stacks tensors along a new first axis. Only in graphs."""
 
 def placeholder(dtype, shape=None, name=None):
-    """A tensor whose value every run must feed. Outside all graphs it goes to the default one."""
+    """A tensor whose value every run must feed. Outside of all graphs it is added to the default graph."""
 
 def placeholder_with_default(input, shape, name=None):
-    """The same under its old name: outside all graphs it goes to the default one."""
+    """compat.v1.placeholder_with_default, but outside of all graphs it is added to the default graph."""
 
 def pow(x, y, name=None) -> Tensor:
     """Raises `x` to the power `y`; shapes broadcast."""
 
 def print(*inputs, **kwargs):
-    """Prints values and tensors; in a graph when it runs. To stderr, or `output_stream`."""
+    """Prints values and tensors to stderr or `output_stream`; in a graph, each time the graph runs."""
 
 def py_function(func=None, inp=None, Tout=None, name=None):
-    """Calls `func` with the values of `inp` as eager tensors, in a graph when it runs; gradients go through it."""
+    """Calls `func` with the values of `inp` as eager tensors; in a graph, each time the graph runs. It is differentiable."""
 
 qint16: DType
 qint32: DType
@@ -1220,7 +1220,7 @@ class random_normal_initializer:
     def get_config(self): ...
 
 class random_uniform_initializer:
-    """Makes evenly distributed numbers."""
+    """Makes uniformly distributed numbers."""
     def __init__(self, minval=-0.05, maxval=0.05, seed=None): ...
     def __call__(self, *args: Any) -> Any: ...
     @classmethod
@@ -1228,7 +1228,7 @@ class random_uniform_initializer:
     def get_config(self): ...
 
 def range(start, limit=None, delta=1, dtype=None, name='range'):
-    """Numbers from `start` (0) up to, not including, `limit` in steps of `delta`."""
+    """The numbers from `start` (default 0) up to, but not including, `limit` in steps of `delta`."""
 
 def rank(input, name=None):
     """The number of dimensions of `input`."""
@@ -1238,7 +1238,7 @@ def realdiv(x, y, name=None) -> Tensor:
     """Divides `x` by `y` element by element; shapes broadcast."""
 
 def recompute_grad(f):
-    """`f` that keeps none of its intermediate values: they are computed again for the gradient."""
+    """Wraps `f` so that its intermediate values are not kept for the gradient but computed again."""
 
 def reduce_all(input_tensor, axis=None, keepdims=False, name=None):
     """Whether all elements along `axis` are true."""
@@ -1247,7 +1247,7 @@ def reduce_any(input_tensor, axis=None, keepdims=False, name=None):
     """Whether any element along `axis` is true."""
 
 def reduce_logsumexp(input_tensor, axis=None, keepdims=False, name=None):
-    """log(sum(exp(x))) along `axis`, safe from overflow: the largest element is taken out first."""
+    """log(sum(exp(x))) along `axis`. The largest element is subtracted first, which avoids overflow."""
 
 def reduce_max(input_tensor, axis=None, keepdims=False, name=None):
     """The largest element along `axis`."""
@@ -1262,53 +1262,53 @@ def reduce_prod(input_tensor, axis=None, keepdims=False, name=None):
     """The product along `axis`."""
 
 def reduce_sum(input_tensor, axis=None, keepdims=False, name=None):
-    """The sum along `axis` (None: of everything)."""
+    """The sum along `axis`; None means all axes."""
 
 def register_tensor_conversion_function(base_type, conversion_func, priority=100):
-    """Lets objects of `base_type` be used as tensors: conversion_func(value, dtype, name, as_ref)."""
+    """Registers conversion_func(value, dtype, name, as_ref), which converts objects of `base_type` to tensors."""
 
 def repeat(input, repeats, axis=None, name=None):
-    """Each element along `axis` (None: of all, flattened) repeated."""
+    """Repeats each element along `axis`. Without an axis, the tensor is flattened first."""
 
 def required_space_to_batch_paddings(input_shape, block_shape, base_paddings=None, name=None):
-    """Paddings that make `input_shape` a multiple of `block_shape`, and the crops to undo them."""
+    """(paddings that make `input_shape` a multiple of `block_shape`, crops that undo them)."""
 
 def reshape(tensor, shape, name=None):
     """The same elements in another shape; one size may be -1."""
 
 resource: DType
 def reverse(tensor, axis, name=None):
-    """`tensor` backwards along each axis in `axis`; where there is nothing to turn, only a graph looks at the axes."""
+    """`tensor` reversed along each axis in `axis`. Eagerly, the axes of a tensor without elements are not checked."""
 
 def reverse_sequence(input, seq_lengths, seq_axis=None, batch_axis=None, name=None):
-    """The first `seq_lengths[i]` elements along `seq_axis` of batch i reversed."""
+    """Reverses the first `seq_lengths[i]` elements along `seq_axis` of batch element i."""
 
 def rfftnd(input_tensor, fft_length=None, axes=None, norm=None, name=None):
-    """The Fourier transform of real numbers over any axes: the first half of the last of them."""
+    """The Fourier transform of real numbers over any axes; only the first half along the last of them."""
 
 def roll(input, shift, axis, name=None) -> Tensor:
     """Shifts elements by `shift` along `axis`; those shifted past the end reappear at the beginning."""
 
 def round(x, name=None):
-    """The nearest whole number, halves to the even one. Integers stay as they are."""
+    """Rounds to the nearest integer, and halves to the even one. Integers are returned unchanged."""
 
 def saturate_cast(value, dtype, name=None):
-    """As cast, but values that `dtype` cannot hold become its nearest extreme."""
+    """Like cast, but values out of the range of `dtype` become its minimum or maximum."""
 
 def scalar_mul(scalar, x, name=None):
-    """`x` times one number; IndexedSlices stay IndexedSlices."""
+    """Multiplies `x` by a scalar. For IndexedSlices it returns IndexedSlices."""
 
 def scan(fn, elems, initializer=None, parallel_iterations=10, back_prop=True, swap_memory=False, infer_shape=True, reverse=False, name=None):
-    """As foldl, but gives all accumulators, stacked; `reverse` goes from the last row to the first."""
+    """Like foldl, but returns all accumulators, stacked. `reverse` starts at the last row."""
 
 def scatter_nd(indices, updates, shape, bad_indices_policy='', name=None):
     """Zeros of `shape` with `updates` added at `indices`."""
 
 def searchsorted(sorted_sequence, values, side='left', out_type=..., name=None):
-    """Where `values` would be put into the ordered last dimension of `sorted_sequence`."""
+    """The indices at which `values` would be inserted into the sorted last dimension of `sorted_sequence`."""
 
 def sequence_mask(lengths, maxlen=None, dtype=..., name=None):
-    """True for the first `lengths` places of a new last dimension of size `maxlen`."""
+    """A mask with a new last dimension of size `maxlen`, in which the first `lengths` elements are true."""
 
 def shape(input, out_type=None, name=None):
     """The sizes of `input` as a 1-D tensor."""
@@ -1347,7 +1347,7 @@ def sparse_placeholder(dtype, shape=None, name=None):
     """A SparseTensor whose value every run must feed."""
 
 def split(value, num_or_size_splits, axis=0, num=None, name='split'):
-    """Cut along `axis` into that many equal pieces, or into pieces of the given sizes."""
+    """Splits a tensor along `axis` into a number of equal pieces, or into pieces of the given sizes."""
 
 def sqrt(x, name=None) -> Tensor:
     """The square root of `x`."""
@@ -1356,23 +1356,23 @@ def square(x, name=None) -> Tensor:
     """`x` times itself."""
 
 def squeeze(input, axis=None, name=None):
-    """Without the dimensions of size 1: all, or those in `axis`."""
+    """Removes the dimensions of size 1: all of them, or those in `axis`."""
 
 def stack(values, axis=0, name='stack'):
-    """Tensors of one shape as slices of a new axis."""
+    """Stacks tensors of the same shape along a new axis."""
 
 def stop_gradient(input, name=None) -> Tensor:
     """Returns its input; differentiation treats the result as a constant."""
 
 def strided_slice(input_, begin, end, strides=None, begin_mask=0, end_mask=0, ellipsis_mask=0, new_axis_mask=0, shrink_axis_mask=0, var=None, name=None):
-    """The part from `begin` to `end` in steps of `strides`, as Python's slices cut."""
+    """The slice of a tensor from `begin` to `end` with step `strides`, as with Python's slices."""
 
 string: DType
 def subtract(x, y, name=None) -> Tensor:
     """Subtracts `y` from `x` element by element; shapes broadcast."""
 
 def switch_case(branch_index, branch_fns, default=None, name='switch_case'):
-    """What branch number `branch_index` returns; `default` (or the last branch) if there is no such branch."""
+    """Calls the branch number `branch_index`, or `default` (without it, the last branch) if there is no such branch."""
 
 def tan(x, name=None) -> Tensor:
     """The tangent of `x`, in radians."""
@@ -1390,10 +1390,10 @@ def tensor_scatter_nd_min(tensor, indices, updates, bad_indices_policy='', name=
     """The smaller of `tensor` and `updates` at `indices`."""
 
 def tensor_scatter_nd_sub(tensor, indices, updates, bad_indices_policy='', name=None):
-    """`tensor` with `updates` taken off at `indices`."""
+    """`tensor` with `updates` subtracted at `indices`."""
 
 def tensor_scatter_nd_update(tensor, indices, updates, name=None):
-    """`tensor` with `updates` put in at `indices`."""
+    """`tensor` with the elements at `indices` replaced by `updates`."""
 
 def tensordot(a, b, axes, name=None):
     """The sum of products over pairs of axes of two tensors."""
@@ -1402,13 +1402,13 @@ def tile(input, multiples, name=None) -> Tensor:
     """Repeats `input` `multiples[d]` times along each axis d."""
 
 def timestamp(name=None):
-    """Seconds since 1970, as float64; in a graph, when it runs."""
+    """Seconds since 1970, as float64. In a graph, the time is that of the run."""
 
 def transpose(a, perm=None, conjugate=False, name='transpose'):
-    """Dimensions in the order `perm` (None: reversed); `conjugate` conjugates too."""
+    """Permutes the dimensions to the order `perm`; without it, reverses them. `conjugate` also conjugates the elements."""
 
 def truediv(x, y, name=None):
-    """The quotient as Python 3 has it: integers are divided as floats."""
+    """The quotient as in Python 3: integers are divided as floats."""
 
 def truncatediv(x, y, name=None) -> Tensor:
     """Divides `x` by `y` and rounds towards zero."""
@@ -1420,39 +1420,39 @@ def tuple(tensors, control_inputs=None, name=None):
     """The tensors, available only when all of them and the control inputs have been computed."""
 
 def type_spec_from_value(value):
-    """The spec of a value: a tensor's, a composite's, or of what the value converts to."""
+    """The spec of a tensor, of a composite tensor, or of the tensor that a value converts to."""
 
 uint16: DType
 uint32: DType
 uint64: DType
 uint8: DType
 def unique(x, out_idx=..., name=None):
-    """The distinct values in order of first appearance, and for each element its value's place."""
+    """(the distinct values in the order of their first occurrence, for each element the index of its value)."""
 
 def unique_with_counts(x, out_idx=..., name=None):
-    """As unique, with how often each value occurs."""
+    """Like unique, but also returns the number of occurrences of each value."""
 
 def unravel_index(indices, dims, name=None):
-    """Flat places as coordinates in a tensor of shape `dims`: one row for each dimension."""
+    """Converts flat indices to coordinates in a tensor of shape `dims`: one row for each dimension."""
 
 def unstack(value, num=None, axis=0, name='unstack'):
-    """The slices along `axis` as a list."""
+    """A list of the slices of a tensor along `axis`."""
 
 def variable_creator_scope(variable_creator):
-    """Creators of variables cannot be replaced; raises NotImplementedError."""
+    """Raises NotImplementedError: variable creators cannot be replaced."""
 
 variant: DType
 def vectorized_map(fn, elems, fallback_to_while_loop=True, warn=True):
-    """`fn` of each row of `elems`, stacked; where the ops of `fn` allow it, all rows at once."""
+    """Applies `fn` to each row of `elems` and stacks the results. If all ops of `fn` have a batching rule, one batched graph"""
 
 def where(condition, x=None, y=None, name=None):
-    """Elements of `x` where `condition` is true, of `y` elsewhere; alone: the places of true."""
+    """Elements of `x` where `condition` is true, else of `y`. Without x and y, returns the coordinates of true elements."""
 
 def while_loop(cond, body, loop_vars, shape_invariants=None, parallel_iterations=10, back_prop=True, swap_memory=False, maximum_iterations=None, name=None):
-    """Runs `body(*loop_vars)` for as long as `cond(*loop_vars)` is true, each time on what it returned the last time."""
+    """Repeats `loop_vars = body(*loop_vars)` as long as `cond(*loop_vars)` is true, and returns the last `loop_vars`."""
 
 def zeros(shape, dtype=..., name=None, layout=None):
-    """A tensor of zeros (False, or empty strings)."""
+    """A tensor of zeros (False for bool, empty strings for string)."""
 
 class zeros_initializer:
     """Makes zeros."""
@@ -1463,4 +1463,4 @@ class zeros_initializer:
     def get_config(self): ...
 
 def zeros_like(input, dtype=None, name=None, layout=None):
-    """Zeros in the shape of `input`."""
+    """Zeros with the shape of `input`."""

@@ -6,7 +6,7 @@ from typing import Any
 from evenflow import Operation, Tensor
 
 def set_verbosity(level, alsologtostdout=False):
-    """How much is told of conversions: 0 nothing."""
+    """Sets how much is logged about conversions; 0 logs nothing."""
 
 def to_code(entity, recursive=True, experimental_optional_features=None):
     """The source code that the function is converted to."""

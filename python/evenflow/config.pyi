@@ -83,10 +83,10 @@ def functions_run_eagerly():
     ...
 
 def get_logical_device_configuration(device):
-    """How a physical device is split; None if it is not."""
+    """The list of logical devices that a physical device is split into; None if it is not split."""
 
 def get_soft_device_placement():
-    """Whether ops placed on a device that is not there run on another."""
+    """Whether ops that are placed on a device that does not exist run on another device."""
 
 def get_visible_devices(device_type=None):
     """The physical devices that are used."""
@@ -98,13 +98,13 @@ def list_physical_devices(device_type=None):
     """The devices of this machine."""
 
 def run_functions_eagerly(run_eagerly):
-    """True: functions run as plain Python, for debugging."""
+    """With True, functions made by tf.function run as plain Python, for debugging."""
 
 def set_logical_device_configuration(device, logical_devices):
-    """Splits a physical device; before it is used. A memory limit holds for the whole device."""
+    """Splits a physical device into logical devices. Must be called before the devices are initialized."""
 
 def set_soft_device_placement(enabled):
-    """False: placing an op on a device that is not there is an error."""
+    """Sets soft placement. With False, placing an op on a device that does not exist is an error."""
 
 def set_visible_devices(devices, device_type=None):
-    """Which physical devices are used; before the first one is."""
+    """Sets which physical devices are used. Must be called before the devices are initialized."""

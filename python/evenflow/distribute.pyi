@@ -6,7 +6,7 @@ from typing import Any
 from evenflow import Operation, Tensor
 
 class CrossDeviceOps:
-    """How values of several devices are reduced; with one device nothing is."""
+    """The base class of algorithms that reduce values of several devices; with one device they are not used."""
     def __init__(self, *args, **kwargs): ...
 
 class DistributedDataset:
@@ -26,12 +26,12 @@ class HierarchicalCopyAllReduce:
     def __init__(self, *args, **kwargs): ...
 
 class InputContext:
-    """What a function that makes a dataset is told of its part."""
+    """The argument of a function that makes a dataset: which of how many input pipelines it is for."""
     def __init__(self, num_input_pipelines=1, input_pipeline_id=0, num_replicas_in_sync=1): ...
     def get_per_replica_batch_size(self, global_batch_size): ...
 
 class InputOptions:
-    """How the datasets of replicas are read; on one machine there is nothing to choose."""
+    """Options for reading the datasets of replicas; on one machine they have no effect."""
     def __init__(self, *args, **kwargs): ...
     def __add__(self, *args: Any) -> Any: ...
     def __contains__(self, *args: Any) -> builtins.bool: ...
@@ -59,7 +59,7 @@ class InputOptions:
     def index(self, value, start=0, stop=9223372036854775807): ...
 
 class MirroredStrategy:
-    """The same step on several devices of this machine, each with a part of the batch; here on one device, the CPU."""
+    """Runs a step on several devices of this machine, each with a part of the batch. Here there is one device, the CPU."""
     def __init__(self, devices=None, cross_device_ops=None): ...
     @property
     def cluster_resolver(self) -> Any: ...
@@ -99,7 +99,7 @@ class NcclAllReduce:
     def __init__(self, num_packs=1): ...
 
 class OneDeviceStrategy:
-    """Everything on one device."""
+    """Runs everything on one device."""
     def __init__(self, device): ...
     @property
     def cluster_resolver(self) -> Any: ...
@@ -117,7 +117,7 @@ class OneDeviceStrategy:
     def scope(self): ...
 
 class ReduceOp:
-    """How values of several replicas become one."""
+    """How the values of several replicas are reduced."""
     def __init__(self, *args, **kwargs): ...
     MEAN: Any
     SUM: Any
@@ -132,7 +132,7 @@ class ReductionToOneDevice:
     def __init__(self, reduce_to_device=None, accumulation_fn=None): ...
 
 class ReplicaContext:
-    """A replica, as seen from inside."""
+    """The replica in which code runs."""
     def __init__(self, strategy, replica_id_in_sync_group=0): ...
     def __enter__(self, *args: Any) -> Any: ...
     def __exit__(self, *args: Any) -> None: ...
@@ -147,7 +147,7 @@ class ReplicaContext:
     def strategy(self) -> Any: ...
 
 class RunOptions:
-    """How a step is run; on one machine there is nothing to choose."""
+    """Options for running a step; on one machine they have no effect."""
     def __init__(self, *args, **kwargs): ...
     def __add__(self, *args: Any) -> Any: ...
     def __contains__(self, *args: Any) -> builtins.bool: ...
@@ -173,7 +173,7 @@ class RunOptions:
     def index(self, value, start=0, stop=9223372036854775807): ...
 
 class Strategy:
-    """Where and how often a program runs; this one: once, here."""
+    """The base class of strategies: one replica, on this machine."""
     def __init__(self, extended=None): ...
     @property
     def cluster_resolver(self) -> Any: ...
@@ -191,7 +191,7 @@ class Strategy:
     def scope(self): ...
 
 class StrategyExtended:
-    """What libraries ask of a strategy; here with one replica."""
+    """The part of a strategy that libraries use; here with one replica."""
     def __init__(self, strategy): ...
     def batch_reduce_to(self, reduce_op, value_destination_pairs, options=None): ...
     def call_for_each_replica(self, fn, args=..., kwargs=None): ...
@@ -225,10 +225,10 @@ class TPUStrategy:
     def scope(self): ...
 
 def experimental_set_strategy(strategy):
-    """Makes a strategy current without a `with`; None ends it."""
+    """Makes a strategy current without a `with` statement; None restores the default."""
 
 def get_replica_context():
-    """The replica this runs in; None: this runs for all replicas at once."""
+    """The current replica; None in the cross-replica context."""
 
 def get_strategy():
     """The current strategy; there always is one."""
@@ -237,4 +237,4 @@ def has_strategy():
     """Whether the current strategy was chosen by the program."""
 
 def in_cross_replica_context():
-    """Whether this runs for all replicas at once."""
+    """Whether the thread is in the cross-replica context."""

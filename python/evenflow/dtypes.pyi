@@ -61,7 +61,7 @@ def cast(x, dtype, name=None):
     """`x` with its elements converted to `dtype`."""
 
 def complex(real, imag, name=None):
-    """Complex numbers of two tensors of floats."""
+    """Complex numbers from their real and imaginary parts."""
 
 complex128: DType
 complex64: DType
@@ -81,7 +81,7 @@ quint16: DType
 quint8: DType
 resource: DType
 def saturate_cast(value, dtype, name=None):
-    """As cast, but values that `dtype` cannot hold become its nearest extreme."""
+    """Like cast, but values out of the range of `dtype` become its minimum or maximum."""
 
 string: DType
 uint16: DType

@@ -8,7 +8,7 @@ from evenflow import Operation, Tensor
 ABORTED: int
 ALREADY_EXISTS: int
 class AbortedError:
-    """Given up because of something else going on."""
+    """The operation was aborted because of a conflict with another one."""
     def __init__(self, node_def, op, message, *args): ...
     def add_note(self, *args, **kwargs): ...
     @property
@@ -26,7 +26,7 @@ class AbortedError:
     def with_traceback(self, *args, **kwargs): ...
 
 class AlreadyExistsError:
-    """Something to be made is there already."""
+    """A file or object that was to be created exists already."""
     def __init__(self, node_def, op, message, *args): ...
     def add_note(self, *args, **kwargs): ...
     @property
@@ -45,7 +45,7 @@ class AlreadyExistsError:
 
 CANCELLED: int
 class CancelledError:
-    """The work was called off."""
+    """The operation was cancelled."""
     def __init__(self, node_def, op, message, *args): ...
     def add_note(self, *args, **kwargs): ...
     @property
@@ -83,7 +83,7 @@ class DataLossError:
     def with_traceback(self, *args, **kwargs): ...
 
 class DeadlineExceededError:
-    """The work did not finish in time."""
+    """The operation did not finish before its deadline."""
     def __init__(self, node_def, op, message, *args): ...
     def add_note(self, *args, **kwargs): ...
     @property
@@ -102,7 +102,7 @@ class DeadlineExceededError:
 
 FAILED_PRECONDITION: int
 class FailedPreconditionError:
-    """The state does not allow it, at least not yet."""
+    """The state of the system does not allow the operation."""
     def __init__(self, node_def, op, message, *args): ...
     def add_note(self, *args, **kwargs): ...
     @property
@@ -122,7 +122,7 @@ class FailedPreconditionError:
 INTERNAL: int
 INVALID_ARGUMENT: int
 class InternalError:
-    """The engine broke a promise of its own."""
+    """An invariant of the engine does not hold."""
     def __init__(self, node_def, op, message, *args): ...
     def add_note(self, *args, **kwargs): ...
     @property
@@ -140,7 +140,7 @@ class InternalError:
     def with_traceback(self, *args, **kwargs): ...
 
 class InvalidArgumentError:
-    """An op was given a value it cannot work with."""
+    """An op got an invalid argument."""
     def __init__(self, node_def, op, message, *args): ...
     def add_note(self, *args, **kwargs): ...
     @property
@@ -205,7 +205,7 @@ class OperatorNotAllowedInGraphError:
     def with_traceback(self, *args, **kwargs): ...
 
 class OutOfRangeError:
-    """Beyond the end: of data, of a range."""
+    """The end of the data or of a valid range was passed."""
     def __init__(self, node_def, op, message, *args): ...
     def add_note(self, *args, **kwargs): ...
     @property
@@ -224,7 +224,7 @@ class OutOfRangeError:
 
 PERMISSION_DENIED: int
 class PermissionDeniedError:
-    """The system does not allow it."""
+    """The operating system denied permission."""
     def __init__(self, node_def, op, message, *args): ...
     def add_note(self, *args, **kwargs): ...
     @property
@@ -265,7 +265,7 @@ UNAVAILABLE: int
 UNIMPLEMENTED: int
 UNKNOWN: int
 class UnauthenticatedError:
-    """Who asks is not known."""
+    """The request has no valid credentials."""
     def __init__(self, node_def, op, message, *args): ...
     def add_note(self, *args, **kwargs): ...
     @property
@@ -283,7 +283,7 @@ class UnauthenticatedError:
     def with_traceback(self, *args, **kwargs): ...
 
 class UnavailableError:
-    """A service cannot be reached now."""
+    """A service is currently not available."""
     def __init__(self, node_def, op, message, *args): ...
     def add_note(self, *args, **kwargs): ...
     @property
@@ -301,7 +301,7 @@ class UnavailableError:
     def with_traceback(self, *args, **kwargs): ...
 
 class UnimplementedError:
-    """Not available for such values."""
+    """The operation is not implemented for these values."""
     def __init__(self, node_def, op, message, *args): ...
     def add_note(self, *args, **kwargs): ...
     @property
@@ -319,7 +319,7 @@ class UnimplementedError:
     def with_traceback(self, *args, **kwargs): ...
 
 class UnknownError:
-    """Something failed that has no code of its own."""
+    """An error that has no other code."""
     def __init__(self, node_def, op, message, *args): ...
     def add_note(self, *args, **kwargs): ...
     @property

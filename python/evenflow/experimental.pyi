@@ -6,21 +6,21 @@ from typing import Any
 from evenflow import Operation, Tensor
 
 class BatchableExtensionType:
-    """An extension type whose values can be stacked: `__batch_encoder__` says how."""
+    """An extension type whose values can be batched; `__batch_encoder__` defines how."""
     def __init__(self, *args, **kwargs): ...
     def __eq__(self, *args: Any) -> Any: ...
     def __hash__(self, *args: Any) -> builtins.int: ...
     def __ne__(self, *args: Any) -> Any: ...
 
 class ExtensionType:
-    """The base of classes whose annotated fields hold tensors, other composite tensors, and what describes them: numbers,"""
+    """The base class of extension types. Annotated fields hold tensors, composite tensors, numbers, strings, shapes, dtypes,"""
     def __init__(self, *args, **kwargs): ...
     def __eq__(self, *args: Any) -> Any: ...
     def __hash__(self, *args: Any) -> builtins.int: ...
     def __ne__(self, *args: Any) -> Any: ...
 
 class ExtensionTypeBatchEncoder:
-    """How values of a batchable extension type are stacked, unstacked, mapped over and put into datasets. Here each tensor"""
+    """How values of a batchable extension type are stacked, unstacked, mapped over and put into datasets. This default stacks"""
     def __init__(self, *args, **kwargs): ...
     def batch(self, spec, batch_size): ...
     def decode(self, spec, encoded_value): ...
@@ -47,7 +47,7 @@ class ExtensionTypeSpec:
     def value_type(self) -> Any: ...
 
 class Optional:
-    """A value, or none: a variant of the engine."""
+    """A value or nothing, held by a variant tensor."""
     def __init__(self, element_spec, variant): ...
     @property
     def element_spec(self) -> Any: ...
@@ -101,16 +101,16 @@ class benchmark:
     hook: Any
 
 def dispatch_for_api(api, *signatures):
-    """Decorates a function that answers for `api` where the arguments have the types of one of the signatures: dicts from"""
+    """Decorates a function that overrides `api` for calls whose arguments match one of the signatures. A signature is a dict"""
 
 def dispatch_for_binary_elementwise_apis(x_type, y_type):
-    """Decorates `handler(api, x, y)`, which answers for every function of two values that works element by element."""
+    """Decorates `handler(api, x, y)`, which overrides every elementwise function of two values for these types."""
 
 def dispatch_for_binary_elementwise_assert_apis(x_type, y_type):
-    """Decorates `handler(assertion, x, y)`, which answers for every assertion that compares two values."""
+    """Decorates `handler(assertion, x, y)`, which overrides every assertion that compares two values of these types."""
 
 def dispatch_for_unary_elementwise_apis(x_type):
-    """Decorates `handler(api, x)`, which answers for every function of one value that works element by element."""
+    """Decorates `handler(api, x)`, which overrides every elementwise function of one value for `x_type`."""
 
 class doctor:
     """Examines the code of a `with` block: what in it is slow, where, and what to write instead."""
@@ -119,7 +119,7 @@ class doctor:
     def __exit__(self, *args: Any) -> None: ...
 
 def inspect(obj, *args, runs=None, **kwargs):
-    """Shows what the engine makes of a function, a graph or a dataset."""
+    """Shows how the engine runs a function, a graph or a dataset: its plan, steps and memory."""
 
 def unregister_dispatch_for(dispatch_target):
-    """Takes back what the decorator of a function has registered."""
+    """Removes what a `dispatch_for` decorator registered for this function."""

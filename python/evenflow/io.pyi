@@ -6,7 +6,7 @@ from typing import Any
 from evenflow import Operation, Tensor
 
 class FixedLenFeature:
-    """As many values as `shape` says: a dense tensor. Without `default_value` no example may lack it."""
+    """A feature with the shape `shape`, parsed as a dense tensor. Without `default_value` every example must have it."""
     def __init__(self, *args, **kwargs): ...
     def __add__(self, *args: Any) -> Any: ...
     def __contains__(self, *args: Any) -> builtins.bool: ...
@@ -32,7 +32,7 @@ class FixedLenFeature:
     def shape(self) -> Any: ...
 
 class FixedLenSequenceFeature:
-    """Any number of rows of that shape: a dense tensor, padded with `default_value`."""
+    """A feature with any number of rows of shape `shape`, parsed as a dense tensor padded with `default_value`."""
     def __init__(self, *args, **kwargs): ...
     def __add__(self, *args: Any) -> Any: ...
     def __contains__(self, *args: Any) -> builtins.bool: ...
@@ -60,7 +60,7 @@ class FixedLenSequenceFeature:
     def shape(self) -> Any: ...
 
 class RaggedFeature:
-    """Any number of values, divided into rows as `partitions` say: a RaggedTensor."""
+    """A feature with any number of values, divided into rows by `partitions`, parsed as a RaggedTensor."""
     def __init__(self, *args, **kwargs): ...
     RowLengths: Any
     RowLimits: Any
@@ -96,7 +96,7 @@ class RaggedFeature:
     def value_key(self) -> Any: ...
 
 class SparseFeature:
-    """Values under one key at the indices under others: a SparseTensor of that size."""
+    """Values under one key at the indices under other keys, parsed as a SparseTensor with the shape `size`."""
     def __init__(self, *args, **kwargs): ...
     def __add__(self, *args: Any) -> Any: ...
     def __contains__(self, *args: Any) -> builtins.bool: ...
@@ -126,14 +126,14 @@ class SparseFeature:
     def value_key(self) -> Any: ...
 
 class TFRecordOptions:
-    """How a record file is compressed: '', 'GZIP' or 'ZLIB', and zlib's numbers."""
+    """The compression of a record file ('', 'GZIP' or 'ZLIB') and the parameters of zlib."""
     def __init__(self, compression_type=None, flush_mode=None, input_buffer_size=None, output_buffer_size=None, window_bits=None, compression_level=None, compression_method=None, mem_level=None, compression_strategy=None): ...
     compression_type_map: Any
     @classmethod
     def get_compression_type_string(cls, options): ...
 
 class TFRecordWriter:
-    """Writes records to a TFRecord file; `with` closes it."""
+    """Writes records to a TFRecord file. As a context manager it closes the file."""
     def __init__(self, *args, **kwargs): ...
     def __enter__(self, *args: Any) -> Any: ...
     def __exit__(self, *args: Any) -> None: ...
@@ -142,7 +142,7 @@ class TFRecordWriter:
     def write(self, *args, **kwargs): ...
 
 class VarLenFeature:
-    """Any number of values: a SparseTensor."""
+    """A feature with any number of values, parsed as a SparseTensor."""
     def __init__(self, *args, **kwargs): ...
     def __add__(self, *args: Any) -> Any: ...
     def __contains__(self, *args: Any) -> builtins.bool: ...
@@ -176,13 +176,13 @@ def decode_compressed(bytes, compression_type='', name=None) -> Tensor:
     """Each string decompressed; `compression_type` is '' (none), 'ZLIB' or 'GZIP'."""
 
 def decode_csv(records, record_defaults, field_delim=',', use_quote_delim=True, na_value='', select_cols=None, name=None):
-    """The fields of records of comma-separated values, as a list with a tensor for each of `record_defaults`."""
+    """Parses CSV records into a list with a tensor for each of `record_defaults`."""
 
 def decode_gif(contents, name=None) -> Tensor:
     """The frames of a GIF image, as one tensor with three channels."""
 
 def decode_image(contents, channels=None, dtype=..., name=None, expand_animations=True):
-    """The pixels of a JPEG, PNG, GIF or BMP image; of a GIF all frames, unless `expand_animations` is False."""
+    """Decodes a JPEG, PNG, GIF or BMP image. For a GIF it returns all frames, unless `expand_animations` is False."""
 
 def decode_jpeg(contents, channels=0, ratio=1, fancy_upscaling=True, try_recover_truncated=False, acceptable_fraction=1, dct_method='', name=None) -> Tensor:
     """The pixels of a JPEG image, optionally reduced by `ratio` while decoding."""
@@ -191,7 +191,7 @@ def decode_png(contents, channels=0, dtype=..., name=None) -> Tensor:
     """The pixels of a PNG image, with 8 or 16 bits per channel."""
 
 def decode_raw(input_bytes, out_type, little_endian=True, fixed_length=None, name=None):
-    """The bytes of each string as numbers, along a new last axis."""
+    """Interprets the bytes of each string as numbers, along a new last axis."""
 
 def encode_base64(input, pad=False, name=None) -> Tensor:
     """Each string in web-safe base64; `pad` adds `=` to a multiple of four characters."""
@@ -200,28 +200,28 @@ def encode_jpeg(image, format='', quality=95, progressive=False, optimize_size=F
     """Encodes an image, uint8 with one or three channels, as JPEG."""
 
 def encode_png(image, compression=-1, name=None):
-    """The image, or each of several, as PNG."""
+    """Encodes an image, or each image of a batch, as PNG."""
 
 def extract_jpeg_shape(contents, output_type=..., name=None) -> Tensor:
     """Height, width and channels of a JPEG image, without decoding it."""
 
 def is_jpeg(contents, name=None):
-    """Whether the bytes begin as a JPEG image does."""
+    """Whether the bytes begin with the signature of a JPEG image."""
 
 def matching_files(pattern, name=None) -> Tensor:
     """The sorted names of the files that match one or several patterns."""
 
 def parse_example(serialized, features, example_names=None, name=None):
-    """The features of one serialized Example or a vector of them, as a dict of tensors."""
+    """Parses one serialized Example, or a vector of them, into a dict of tensors."""
 
 def parse_sequence_example(serialized, context_features=None, sequence_features=None, example_names=None, name=None):
-    """Context, feature lists, and lengths of the dense lists, of one serialized SequenceExample or a vector of them."""
+    """Parses one serialized SequenceExample, or a vector of them. Returns (context, feature lists, lengths of the dense"""
 
 def parse_single_example(serialized, features, example_names=None, name=None):
-    """The features of one serialized Example, as a dict of tensors."""
+    """Parses one serialized Example into a dict of tensors."""
 
 def parse_single_sequence_example(serialized, context_features=None, sequence_features=None, example_name=None, name=None):
-    """Context and feature lists of one serialized SequenceExample."""
+    """Parses one serialized SequenceExample. Returns (context, feature lists)."""
 
 def parse_tensor(serialized, out_type, name=None) -> Tensor:
     """Parses a serialized TensorProto."""
@@ -236,4 +236,4 @@ def write_file(filename, contents, name=None) -> Operation | None:
     """Writes a file, replacing its content; makes missing parent folders."""
 
 def write_graph(graph_or_graph_def, logdir, name, as_text=True):
-    """Writes a graph into a folder, as text or as bytes; returns the file's path."""
+    """Writes a graph to a file in the directory `logdir`, as text or as bytes. Returns the path of the file."""

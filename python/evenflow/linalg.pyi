@@ -36,19 +36,19 @@ def eig(tensor, name=None):
     """Eigenvalues and eigenvectors of square matrices; both are complex."""
 
 def eigh(tensor, name=None):
-    """Eigenvalues in rising order and eigenvectors of self-adjoint matrices."""
+    """(eigenvalues in ascending order, eigenvectors) of self-adjoint matrices."""
 
 def eigh_tridiagonal(alpha, beta, eigvals_only=True, select='a', select_range=None, tol=None, name=None):
-    """Eigenvalues of the self-adjoint matrix with diagonal `alpha` and `beta` beside it, in rising"""
+    """The eigenvalues, in ascending order, of the self-adjoint tridiagonal matrix with diagonal `alpha` and off-diagonal"""
 
 def eigvals(tensor, name=None):
     """Eigenvalues of square matrices, complex."""
 
 def eigvalsh(tensor, name=None):
-    """Eigenvalues of self-adjoint matrices in rising order."""
+    """The eigenvalues of self-adjoint matrices in ascending order."""
 
 def einsum(equation, *inputs, **kwargs):
-    """Sums of products as an equation of labels says: 'ij,jk->ik' is a matrix product."""
+    """Sums of products in Einstein notation: 'ij,jk->ik' is a matrix product."""
 
 def expm(input, name=None) -> Tensor:
     """The exponentials of square matrices, 1 + A + A A / 2 + ...; NaN where an element is not finite."""
@@ -57,7 +57,7 @@ def eye(num_rows, num_columns=None, batch_shape=None, dtype=..., name=None):
     """Identity matrices: ones on the diagonal, zeros elsewhere."""
 
 def global_norm(t_list, name=None):
-    """The Euclidean norm of several tensors taken as one vector; None entries do not count."""
+    """The Euclidean norm of several tensors, taken as one vector. None entries are ignored."""
 
 def inv(input, adjoint=False, name=None) -> Tensor:
     """The inverses of square matrices, or of their adjoints."""
@@ -72,28 +72,28 @@ def logm(input, name=None) -> Tensor:
     """The principal logarithms of square complex matrices; NaN where there is none."""
 
 def lstsq(matrix, rhs, l2_regularizer=0.0, fast=True, name=None):
-    """The x for which `matrix x` is nearest to `rhs` in the sense of least squares."""
+    """The least-squares solution x of `matrix x = rhs`."""
 
 def lu(input, output_idx_type=..., name=None):
-    """Triangular factors of square matrices, packed into one, and the permutation of rows."""
+    """The LU factorization of square matrices: (both triangular factors in one matrix, permutation of the rows)."""
 
 def lu_matrix_inverse(lower_upper, perm, validate_args=False, name=None):
-    """The inverses of the matrices that `lu` took apart."""
+    """The inverses of the matrices whose LU factorization is given."""
 
 def lu_reconstruct(lower_upper, perm, validate_args=False, name=None):
-    """The matrices that `lu` took apart."""
+    """The matrices whose LU factorization is given."""
 
 def lu_solve(lower_upper, perm, rhs, validate_args=False, name=None):
-    """Solves `a x = rhs`, given what `lu` makes of `a`."""
+    """Solves `a x = rhs`, given the LU factorization of `a`."""
 
 def matmul(a, b, transpose_a=False, transpose_b=False, adjoint_a=False, adjoint_b=False, a_is_sparse=False, b_is_sparse=False, output_type=None, grad_a=False, grad_b=False, name=None):
-    """The product of matrices, or of batches of them (whose outer dimensions broadcast)."""
+    """The product of two matrices, or of two batches of matrices, whose batch dimensions broadcast."""
 
 def matrix_rank(a, tol=None, validate_args=False, name=None):
-    """How many singular values of matrices are larger than `tol`."""
+    """The rank of matrices: the number of singular values larger than `tol`."""
 
 def matrix_transpose(a, name='matrix_transpose', conjugate=False):
-    """The last two dimensions exchanged."""
+    """Transposes the last two dimensions."""
 
 def matvec(a, b, transpose_a=False, adjoint_a=False, a_is_sparse=False, b_is_sparse=False, name=None):
     """Matrices times vectors."""
@@ -102,19 +102,19 @@ def norm(tensor, ord='euclidean', axis=None, keepdims=None, name=None):
     """The norm of vectors (one axis, or all) or of matrices (two axes)."""
 
 def normalize(tensor, ord='euclidean', axis=None, name=None):
-    """`tensor` divided by its norm, and that norm."""
+    """(`tensor` divided by its norm, the norm)."""
 
 def pinv(a, rcond=None, validate_args=False, name=None):
     """Moore-Penrose inverses; singular values below `rcond` times the largest count as zero."""
 
 def qr(input, full_matrices=False, name=None):
-    """Orthonormal columns `q` and upper triangular `r` whose product is the input."""
+    """The QR factorization: `q` has orthonormal columns, `r` is upper triangular, and their product is the input."""
 
 def set_diag(input, diagonal, name='set_diag', k=0, align='RIGHT_LEFT'):
     """Matrices with their diagonals `k` replaced."""
 
 def slogdet(input, name=None):
-    """The sign of determinants, and the logarithm of their absolute values."""
+    """(sign of the determinant, logarithm of its absolute value)."""
 
 def solve(matrix, rhs, adjoint=False, name=None) -> Tensor:
     """Solves `matrix` x = `rhs`, or with the adjoint of `matrix`, for each matrix of a batch."""
@@ -123,7 +123,7 @@ def sqrtm(input, name=None) -> Tensor:
     """The principal square roots of square matrices: the product of a root with itself is the matrix. NaN where there is none."""
 
 def svd(tensor, full_matrices=False, compute_uv=True, name=None):
-    """Singular values, the largest first; with `compute_uv` also the vectors: s, u, v."""
+    """The singular values in descending order; with `compute_uv` also the singular vectors: s, u, v."""
 
 def tensor_diag(diagonal, name=None) -> Tensor:
     """A tensor of twice the rank with the elements of `diagonal` where both halves of an index are equal, and zeros elsewhere."""
@@ -141,7 +141,7 @@ def triangular_solve(matrix, rhs, lower=True, adjoint=False, name=None) -> Tenso
     """Solves `matrix` x = `rhs`, or with the adjoint of `matrix`, of which only one triangle is read; leading axes broadcast."""
 
 def tridiagonal_matmul(diagonals, rhs, diagonals_format='compact', name=None):
-    """Matrices with three diagonals times `rhs`."""
+    """Multiplies tridiagonal matrices by `rhs`."""
 
 def tridiagonal_solve(diagonals, rhs, diagonals_format='compact', transpose_rhs=False, conjugate_rhs=False, name=None, partial_pivoting=True, perturb_singular=False):
-    """Solves systems whose matrix has three diagonals."""
+    """Solves linear systems with tridiagonal matrices."""

@@ -15,7 +15,7 @@ class KeyValueTensorInitializer:
     def value_dtype(self) -> Any: ...
 
 class StaticHashTable:
-    """A table that is filled once, by its initializer, and then only read."""
+    """An immutable table, which its initializer fills."""
     def __init__(self, initializer, default_value, name=None, experimental_is_anonymous=False): ...
     def __getitem__(self, *args: Any) -> Any: ...
     @property
@@ -35,7 +35,7 @@ class StaticHashTable:
     def value_dtype(self) -> Any: ...
 
 class StaticVocabularyTable:
-    """Strings (or integers) to numbers; what the vocabulary lacks goes to one of `num_oov_buckets` behind it, by its hash."""
+    """A table from strings (or integers) to ids. A key that is not in the vocabulary gets one of `num_oov_buckets` further"""
     def __init__(self, initializer, num_oov_buckets, lookup_key_dtype=None, name=None, experimental_is_anonymous=False): ...
     def __getitem__(self, *args: Any) -> Any: ...
     @property
@@ -52,7 +52,7 @@ class StaticVocabularyTable:
     def value_dtype(self) -> Any: ...
 
 class TextFileIndex:
-    """What of a line is meant: the whole of it, or its number; a column is a number from 0 on."""
+    """Which part of a line is used: the whole line or the line number. Numbers from 0 on mean a column."""
     def __init__(self, *args, **kwargs): ...
     LINE_NUMBER: Any
     WHOLE_LINE: Any

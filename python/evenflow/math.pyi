@@ -6,10 +6,10 @@ from typing import Any
 from evenflow import Operation, Tensor
 
 def abs(x, name=None):
-    """The absolute value; of a complex number its magnitude."""
+    """The absolute value; for a complex number its magnitude."""
 
 def accumulate_n(inputs, shape=None, tensor_dtype=None, name=None):
-    """The sum of a list of tensors of one shape, which may be given."""
+    """The sum of a list of tensors of the same shape. `shape` may give the shape."""
 
 def acos(x, name=None) -> Tensor:
     """The angle whose cosine is `x`."""
@@ -21,22 +21,22 @@ def add(x, y, name=None) -> Tensor:
     """Adds `x` and `y` element by element; shapes broadcast."""
 
 def add_n(inputs, name=None):
-    """The sum of a list of tensors of one shape."""
+    """The sum of a list of tensors of the same shape."""
 
 def angle(input, name=None):
     """The argument of a complex number; 0 or pi for a real one."""
 
 def approx_max_k(operand, k, reduction_dimension=-1, recall_target=0.95, reduction_input_size_override=-1, aggregate_to_topk=True, name=None):
-    """The `k` largest along an axis and their places; found exactly, whatever recall is asked."""
+    """(the `k` largest elements along an axis, their indices). The result is exact for any `recall_target`."""
 
 def approx_min_k(operand, k, reduction_dimension=-1, recall_target=0.95, reduction_input_size_override=-1, aggregate_to_topk=True, name=None):
-    """The `k` smallest along an axis and their places; found exactly, whatever recall is asked."""
+    """(the `k` smallest elements along an axis, their indices). The result is exact for any `recall_target`."""
 
 def argmax(input, axis=None, output_type=..., name=None):
-    """Where the largest element along `axis` stands; of equals the first."""
+    """The index of the largest element along `axis`; of equal ones, the first."""
 
 def argmin(input, axis=None, output_type=..., name=None):
-    """Where the smallest element along `axis` stands; of equals the first."""
+    """The index of the smallest element along `axis`; of equal ones, the first."""
 
 def asin(x, name=None) -> Tensor:
     """The angle whose sine is `x`."""
@@ -69,16 +69,16 @@ def betainc(a, b, x, name=None) -> Tensor:
     """The incomplete beta function of `a` and `b` at `x`, divided by beta(a, b). Inputs have one shape or are scalars."""
 
 def bincount(arr, weights=None, minlength=None, maxlength=None, dtype=..., name=None, axis=None, binary_output=False):
-    """How often each integer occurs in `arr`, or the sum of its `weights`; by row for axis -1."""
+    """The number of occurrences of each integer in `arr`, or the sum of its `weights`. With axis -1, for each row."""
 
 def ceil(x, name=None) -> Tensor:
     """The smallest integer not below `x`."""
 
 def confusion_matrix(labels, predictions, num_classes=None, weights=None, dtype=..., name=None):
-    """Counts (or sums of weights) of each pair of label (row) and prediction (column)."""
+    """The confusion matrix: the count, or sum of weights, of each pair of label (row) and prediction (column)."""
 
 def conj(x, name=None):
-    """The complex conjugate; real numbers stay as they are."""
+    """The complex conjugate; real numbers are returned unchanged."""
 
 def cos(x, name=None) -> Tensor:
     """The cosine of `x`, in radians."""
@@ -87,22 +87,22 @@ def cosh(x, name=None) -> Tensor:
     """The hyperbolic cosine of `x`."""
 
 def count_nonzero(input, axis=None, keepdims=None, dtype=..., name=None):
-    """How many elements along `axis` are not zero (not empty, for strings)."""
+    """The number of elements along `axis` that are not zero (for strings, not empty)."""
 
 def cumprod(x, axis=0, exclusive=False, reverse=False, name=None):
-    """Products of the elements so far along `axis`."""
+    """The cumulative product along `axis`."""
 
 def cumsum(x, axis=0, exclusive=False, reverse=False, name=None):
-    """Sums of the elements so far along `axis`."""
+    """The cumulative sum along `axis`."""
 
 def cumulative_logsumexp(x, axis=0, exclusive=False, reverse=False, name=None):
-    """log of the sum of exponentials so far along `axis`, safe from overflow."""
+    """The cumulative log-sum-exp along `axis`, computed without overflow."""
 
 def digamma(x, name=None) -> Tensor:
     """The derivative of Lgamma."""
 
 def divide(x, y, name=None):
-    """`x / y` by Python's rules, of tensors."""
+    """`x / y` by the rules of Python's division."""
 
 def divide_no_nan(x, y, name=None):
     """`x / y`, and 0 where `y` is 0; integers are divided as floats."""
@@ -195,7 +195,7 @@ def log1p(x, name=None) -> Tensor:
     """`log(1 + x)`, accurate where `x` is near 0."""
 
 def log_sigmoid(x, name=None):
-    """log of the sigmoid, safe from overflow."""
+    """The logarithm of the sigmoid, computed without overflow."""
 
 def log_softmax(logits, axis=None, name=None):
     """log of softmax along `axis` (default: the last)."""
@@ -225,7 +225,7 @@ def multiply(x, y, name=None) -> Tensor:
     """Multiplies `x` by `y` element by element; shapes broadcast."""
 
 def multiply_no_nan(x, y, name=None):
-    """`x * y`, and 0 where `y` is 0, whatever `x` is."""
+    """`x * y`, and 0 where `y` is 0, even if `x` is infinite or NaN."""
 
 def ndtri(x, name=None) -> Tensor:
     """The quantile function of the standard normal distribution at `x`."""
@@ -249,7 +249,7 @@ def pow(x, y, name=None) -> Tensor:
     """Raises `x` to the power `y`; shapes broadcast."""
 
 def real(input, name=None):
-    """The real part; real numbers stay as they are."""
+    """The real part; real numbers are returned unchanged."""
 
 def reciprocal(x, name=None) -> Tensor:
     """One over `x`."""
@@ -267,7 +267,7 @@ def reduce_euclidean_norm(input_tensor, axis=None, keepdims=False, name=None):
     """The square root of the sum of squares along `axis`."""
 
 def reduce_logsumexp(input_tensor, axis=None, keepdims=False, name=None):
-    """log(sum(exp(x))) along `axis`, safe from overflow: the largest element is taken out first."""
+    """log(sum(exp(x))) along `axis`. The largest element is subtracted first, which avoids overflow."""
 
 def reduce_max(input_tensor, axis=None, keepdims=False, name=None):
     """The largest element along `axis`."""
@@ -285,22 +285,22 @@ def reduce_std(input_tensor, axis=None, keepdims=False, name=None):
     """The standard deviation along `axis`."""
 
 def reduce_sum(input_tensor, axis=None, keepdims=False, name=None):
-    """The sum along `axis` (None: of everything)."""
+    """The sum along `axis`; None means all axes."""
 
 def reduce_variance(input_tensor, axis=None, keepdims=False, name=None):
-    """The mean of squared distances from the mean along `axis`."""
+    """The variance along `axis`: the mean of squared distances from the mean."""
 
 def rint(x, name=None) -> Tensor:
     """The integer nearest to `x`; halfway cases go to the even one."""
 
 def round(x, name=None):
-    """The nearest whole number, halves to the even one. Integers stay as they are."""
+    """Rounds to the nearest integer, and halves to the even one. Integers are returned unchanged."""
 
 def rsqrt(x, name=None) -> Tensor:
     """One over the square root of `x`."""
 
 def scalar_mul(scalar, x, name=None):
-    """`x` times one number; IndexedSlices stay IndexedSlices."""
+    """Multiplies `x` by a scalar. For IndexedSlices it returns IndexedSlices."""
 
 def segment_max(data, segment_ids, name=None) -> Tensor:
     """The largest elements of each segment; ids are sorted. An id that does not occur gives 0."""
@@ -330,10 +330,10 @@ def sinh(x, name=None) -> Tensor:
     """The hyperbolic sine of `x`."""
 
 def sobol_sample(dim, num_results, skip=0, dtype=..., name=None):
-    """Points of the Sobol sequence after the first `skip`, one per row."""
+    """Points of the Sobol sequence, without the first `skip`; one per row."""
 
 def softmax(logits, axis=None, name=None):
-    """exp(x) over its sum along `axis` (default: the last)."""
+    """exp(x) divided by its sum along `axis` (default: the last)."""
 
 def softplus(features, name=None) -> Tensor:
     """`log(1 + exp(x))`: a smooth Relu."""
@@ -360,10 +360,10 @@ def tanh(x, name=None) -> Tensor:
     """The hyperbolic tangent of `x`."""
 
 def top_k(input, k=1, sorted=True, index_type=..., name=None):
-    """The `k` largest elements of the last dimension and where they stand."""
+    """(the `k` largest elements along the last dimension, their indices)."""
 
 def truediv(x, y, name=None):
-    """The quotient as Python 3 has it: integers are divided as floats."""
+    """The quotient as in Python 3: integers are divided as floats."""
 
 def unsorted_segment_max(data, segment_ids, num_segments, name=None) -> Tensor:
     """The largest elements of each segment; a segment without rows is the lowest number. Ids come in any order; rows with negative ids are ignored."""
@@ -393,7 +393,7 @@ def xlogy(x, y, name=None) -> Tensor:
     """Computes `x * log(y)`; 0 wherever `x` is 0."""
 
 def zero_fraction(value, name=None):
-    """Which part of the elements is zero, as float32."""
+    """The fraction of elements that are zero, as float32."""
 
 def zeta(x, q, name=None) -> Tensor:
     """The Hurwitz zeta function: the sum of `(q + k)` to the power `-x` over all k >= 0."""

@@ -9,22 +9,22 @@ def boolean_mask(data, mask, name=None):
     """The elements of each row where `mask` is true."""
 
 def constant(pylist, dtype=None, ragged_rank=None, inner_shape=None, name=None, row_splits_dtype=...):
-    """A RaggedTensor of nested Python lists; a plain tensor if nothing in them is nested."""
+    """Makes a RaggedTensor from nested Python lists; a dense tensor if no dimension is ragged."""
 
 def map_flat_values(op, *args, **kwargs):
-    """`op` of the flat values of the ragged arguments, which must have the same rows."""
+    """Applies `op` to the flat values of the ragged arguments, which must have the same row lengths."""
 
 def range(starts, limits=None, deltas=1, dtype=None, name=None, row_splits_dtype=...):
-    """Rows that count from `starts` to `limits` by `deltas`."""
+    """A ragged tensor whose row i counts from starts[i] to limits[i] in steps of deltas[i]."""
 
 def row_splits_to_segment_ids(splits, name=None, out_type=None):
-    """The row of each value."""
+    """The row number of each value."""
 
 def segment_ids_to_row_splits(segment_ids, num_segments=None, out_type=None, name=None):
-    """The splits of rows given by the row of each value."""
+    """The row splits for the row numbers of values."""
 
 def stack(values, axis=0, name=None):
-    """As tf.stack, but the result is always ragged."""
+    """Like tf.stack, but the result is always ragged."""
 
 def stack_dynamic_partitions(data, partitions, num_partitions, name=None):
-    """The values of `data` by the number of their partition: row k holds those of partition k, in their order."""
+    """A ragged tensor whose row k has the values of `data` in partition k, in their original order."""

@@ -6,7 +6,7 @@ from typing import Any
 from evenflow import Operation, Tensor
 
 class Algorithm:
-    """How numbers are made of key and counter."""
+    """The algorithms that compute random numbers from a key and a counter."""
     def __init__(self, *args, **kwargs): ...
     AUTO_SELECT: Any
     PHILOX: Any
@@ -18,7 +18,7 @@ class Algorithm:
     def value(self) -> Any: ...
 
 class Generator:
-    """A stream of random numbers whose position is kept in a variable."""
+    """A generator of random numbers whose state is a variable."""
     def __init__(self, copy_from=None, state=None, alg=None): ...
     @property
     def algorithm(self) -> Any: ...
@@ -47,70 +47,70 @@ class Generator:
     def uniform_full_int(self, shape, dtype=..., name=None): ...
 
 def categorical(logits, num_samples, dtype=None, seed=None, name=None):
-    """Class numbers drawn by unnormalised log probabilities, for each row of `logits`."""
+    """Draws class numbers from unnormalised log probabilities, for each row of `logits`."""
 
 def create_rng_state(seed, alg):
     """The state of a generator for a seed."""
 
 def fold_in(seed, data, alg='auto_select'):
-    """A seed made of a seed and a number."""
+    """Derives a new seed from a seed and a number."""
 
 def gamma(shape, alpha, beta=None, dtype=..., seed=None, name=None):
-    """Numbers of the gamma distribution with shape `alpha` and rate `beta`."""
+    """Samples of the gamma distribution with shape `alpha` and rate `beta`."""
 
 def get_global_generator():
-    """The generator of the whole program, made at the first call."""
+    """The global generator of the program, which is created at the first call."""
 
 def log_uniform_candidate_sampler(true_classes, num_true, num_sampled, unique, range_max, seed=None, name=None):
-    """Sampled classes, and how often true and sampled ones are expected."""
+    """(sampled classes, expected counts of the true classes, expected counts of the sampled classes)."""
 
 def normal(shape, mean=0.0, stddev=1.0, dtype=..., seed=None, name=None):
     """Normally distributed numbers."""
 
 def poisson(shape, lam, dtype=..., seed=None, name=None):
-    """Numbers of the Poisson distribution with rate `lam`."""
+    """Samples of the Poisson distribution with rate `lam`."""
 
 def set_global_generator(generator):
-    """Replaces the generator of the whole program."""
+    """Replaces the global generator."""
 
 def set_seed(seed):
-    """Sets the program's seed: random ops without one of their own repeat from here on. In a graph, the graph's seed."""
+    """Sets the global seed: random ops without their own seed repeat their numbers from here on. In a graph, it sets the seed"""
 
 def shuffle(value, seed=None, name=None):
     """The rows of `value` in random order."""
 
 def split(seed, num=2, alg='auto_select'):
-    """`num` new seeds made of one."""
+    """Derives `num` new seeds from one."""
 
 def stateless_binomial(shape, seed, counts, probs, output_dtype=..., name=None):
     """How many of `counts` trials succeed, each with probability `probs`."""
 
 def stateless_categorical(logits, num_samples, seed, dtype=..., name=None):
-    """Class numbers drawn by unnormalised log probabilities, for each row of `logits`."""
+    """Draws class numbers from unnormalised log probabilities, for each row of `logits`."""
 
 def stateless_gamma(shape, seed, alpha, beta=None, dtype=..., name=None):
-    """Numbers of the gamma distribution with shape `alpha` and rate `beta`."""
+    """Samples of the gamma distribution with shape `alpha` and rate `beta`."""
 
 def stateless_normal(shape, seed, mean=0.0, stddev=1.0, dtype=..., name=None, alg='auto_select'):
     """Normally distributed numbers."""
 
 def stateless_parameterized_truncated_normal(shape, seed, means=0.0, stddevs=1.0, minvals=-2.0, maxvals=2.0, name=None):
-    """Normally distributed numbers within bounds; `shape` ends with that of the parameters."""
+    """Normally distributed numbers within bounds. `shape` ends with the shape of the parameters."""
 
 def stateless_poisson(shape, seed, lam, dtype=..., name=None):
-    """Numbers of the Poisson distribution with rate `lam`."""
+    """Samples of the Poisson distribution with rate `lam`."""
 
 def stateless_truncated_normal(shape, seed, mean=0.0, stddev=1.0, dtype=..., name=None, alg='auto_select'):
     """Normally distributed numbers within two standard deviations."""
 
 def stateless_uniform(shape, seed, minval=0, maxval=None, dtype=..., name=None, alg='auto_select'):
-    """Evenly distributed numbers of [minval, maxval); both None: all integers of the dtype."""
+    """Uniformly distributed numbers in [minval, maxval). If both are None, all integers of the dtype."""
 
 def truncated_normal(shape, mean=0.0, stddev=1.0, dtype=..., seed=None, name=None):
     """Normally distributed numbers within two standard deviations."""
 
 def uniform(shape, minval=0, maxval=None, dtype=..., seed=None, name=None):
-    """Evenly distributed numbers of [minval, maxval)."""
+    """Uniformly distributed numbers in [minval, maxval)."""
 
 def uniform_candidate_sampler(true_classes, num_true, num_sampled, unique, range_max, seed=None, name=None):
-    """Sampled classes, and how often true and sampled ones are expected."""
+    """(sampled classes, expected counts of the true classes, expected counts of the sampled classes)."""

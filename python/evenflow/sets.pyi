@@ -6,13 +6,13 @@ from typing import Any
 from evenflow import Operation, Tensor
 
 def difference(a, b, aminusb=True, validate_indices=True):
-    """The elements of each set of `a` that its counterpart in `b` lacks (or the other way round)."""
+    """The elements of each set of `a` that are not in the corresponding set of `b`; without `aminusb`, the reverse."""
 
 def intersection(a, b, validate_indices=True):
-    """The elements that each set of `a` shares with its counterpart in `b`."""
+    """The elements that are in both a set of `a` and the corresponding set of `b`."""
 
 def size(a, validate_indices=True):
-    """How many different elements each set of a SparseTensor has."""
+    """The number of distinct elements of each set of a SparseTensor."""
 
 def union(a, b, validate_indices=True):
-    """The elements of each set of `a` and of its counterpart in `b`."""
+    """The elements that are in a set of `a` or in the corresponding set of `b`."""

@@ -21,19 +21,19 @@ def fftnd(input_tensor, fft_length=None, axes=None, norm=None, name=None):
     """The Fourier transform over any axes."""
 
 def fftshift(x, axes=None, name=None):
-    """Puts the zero frequency into the middle."""
+    """Moves the zero frequency to the center."""
 
 def frame(signal, frame_length, frame_step, pad_end=False, pad_value=0, axis=-1, name=None):
-    """Pieces of `frame_length` elements of an axis, one every `frame_step`."""
+    """Splits an axis into frames of `frame_length` elements, which start every `frame_step` elements."""
 
 def hamming_window(window_length, periodic=True, dtype=..., name=None):
-    """The window 0.54 - 0.46 cos."""
+    """The Hamming window: 0.54 - 0.46 cos."""
 
 def hann_window(window_length, periodic=True, dtype=..., name=None):
-    """The window 0.5 - 0.5 cos."""
+    """The Hann window: 0.5 - 0.5 cos."""
 
 def idct(input, type=2, n=None, axis=-1, norm=None, name=None):
-    """The inverse of dct; without norm='ortho' up to a factor: twice the length, for type 1 twice one less."""
+    """The inverse of dct. Without norm='ortho' the result is scaled by twice the length (for type 1, twice the length minus"""
 
 def ifft(input, name=None) -> Tensor:
     """The inverse discrete Fourier transform over the last axis."""
@@ -57,7 +57,7 @@ def inverse_stft(stfts, frame_length, frame_step, fft_length=None, window_fn=...
     """A signal from its short-time Fourier transform."""
 
 def inverse_stft_window_fn(frame_step, forward_window_fn=..., name=None):
-    """The window with which inverse_stft undoes stft with `forward_window_fn`."""
+    """The window with which inverse_stft inverts a stft with `forward_window_fn`."""
 
 def irfft(input_tensor, fft_length=None, name=None):
     """Real numbers from the first half of their Fourier transform."""
@@ -72,13 +72,13 @@ def irfftnd(input_tensor, fft_length=None, axes=None, norm=None, name=None):
     """Real numbers from the first half of their Fourier transform over any axes."""
 
 def kaiser_bessel_derived_window(window_length, beta=12.0, dtype=..., name=None):
-    """The window whose squares, a half apart, add up to one."""
+    """The Kaiser-Bessel-derived window: its squares at two points half a window apart add up to 1."""
 
 def kaiser_window(window_length, beta=12.0, dtype=..., name=None):
-    """Kaiser's window."""
+    """The Kaiser window."""
 
 def linear_to_mel_weight_matrix(num_mel_bins=20, num_spectrogram_bins=129, sample_rate=8000, lower_edge_hertz=125.0, upper_edge_hertz=3800.0, dtype=..., name=None):
-    """A matrix that turns spectra into mel spectra: triangles that are equally wide on the mel scale."""
+    """A matrix that converts spectra to mel spectra: triangular filters of equal width on the mel scale."""
 
 def mdct(signals, frame_length, window_fn=..., pad_end=False, norm=None, name=None):
     """The modified discrete cosine transform of frames that overlap by half."""
@@ -87,22 +87,22 @@ def mfccs_from_log_mel_spectrograms(log_mel_spectrograms, name=None):
     """Mel-frequency cepstral coefficients: the cosine transform of logarithms of mel spectra."""
 
 def overlap_and_add(signal, frame_step, name=None):
-    """A signal from frames that begin every `frame_step`: what overlaps is added."""
+    """Reconstructs a signal from frames that start every `frame_step` elements. Overlapping parts are added."""
 
 def rfft(input_tensor, fft_length=None, name=None):
-    """The Fourier transform of real numbers over 1 axis: the first half of it."""
+    """The Fourier transform of real numbers over 1 axis; only its first half."""
 
 def rfft2d(input_tensor, fft_length=None, name=None):
-    """The Fourier transform of real numbers over 2 axes: the first half of it."""
+    """The Fourier transform of real numbers over 2 axes; only its first half."""
 
 def rfft3d(input_tensor, fft_length=None, name=None):
-    """The Fourier transform of real numbers over 3 axes: the first half of it."""
+    """The Fourier transform of real numbers over 3 axes; only its first half."""
 
 def rfftnd(input_tensor, fft_length=None, axes=None, norm=None, name=None):
-    """The Fourier transform of real numbers over any axes: the first half of the last of them."""
+    """The Fourier transform of real numbers over any axes; only the first half along the last of them."""
 
 def stft(signals, frame_length, frame_step, fft_length=None, window_fn=..., pad_end=False, name=None):
-    """Fourier transforms of overlapping frames, each under a window."""
+    """The short-time Fourier transform: Fourier transforms of overlapping, windowed frames."""
 
 def vorbis_window(window_length, dtype=..., name=None):
     """The window of the Vorbis codec."""

@@ -6,7 +6,7 @@ from typing import Any
 from evenflow import Operation, Tensor
 
 class SparseTensor:
-    """A tensor by its nonzero elements: their indices [n, rank], values [n], and the whole shape."""
+    """A tensor stored as its nonzero elements: their indices [n, rank], their values [n], and the dense shape [rank]."""
     def __init__(self, indices, values, dense_shape): ...
     def __mul__(self, *args: Any) -> Any: ...
     def __rmul__(self, *args: Any) -> Any: ...
@@ -34,49 +34,49 @@ class SparseTensor:
     def with_values(self, new_values): ...
 
 def add(a, b, threshold=0):
-    """The sum of two sparse tensors without sums below `threshold` in size; or of a sparse and a"""
+    """The sum of two sparse tensors, without elements whose absolute value is below `threshold`; or the dense sum of a"""
 
 def bincount(values, weights=None, axis=0, minlength=None, maxlength=None, binary_output=False, name=None):
-    """How often each integer occurs in `values`, or the sum of its `weights`, as a SparseTensor; by row for axis -1."""
+    """The number of occurrences of each integer in `values`, or the sum of its `weights`, as a SparseTensor. With axis -1,"""
 
 def concat(axis, sp_inputs, expand_nonconcat_dims=False, name=None):
-    """Sparse tensors one behind the other along `axis`."""
+    """Concatenates sparse tensors along `axis`."""
 
 def cross(inputs, name=None, separator=None):
     """All combinations of one value of each input, row by row, joined by `separator` (_X_)."""
 
 def cross_hashed(inputs, num_buckets=0, hash_key=None, name=None):
-    """All combinations of one value of each input, row by row, as hashes: modulo `num_buckets`, or 2**63 - 1 for 0."""
+    """The hashes of all combinations of one value of each input, for each row, modulo `num_buckets` (0: 2**63 - 1)."""
 
 def expand_dims(sp_input, axis=None, name=None):
-    """One more axis of size 1, before `axis` (default: the last)."""
+    """Adds an axis of size 1 before `axis` (default: the last)."""
 
 def eye(num_rows, num_columns=None, dtype=..., name=None):
-    """Ones on the diagonal."""
+    """A sparse matrix with ones on the diagonal."""
 
 def fill_empty_rows(sp_input, default_value, name=None):
-    """Each row without elements gets `default_value` in its first column; also which rows those are."""
+    """Adds `default_value` to the first column of each empty row. Returns (sparse tensor, mask of the empty rows)."""
 
 def from_dense(tensor, name=None):
-    """The elements of `tensor` that are not zero (or not the empty string)."""
+    """A SparseTensor of the elements of `tensor` that are not zero (for strings, not empty)."""
 
 def map_values(op, *args, **kwargs):
-    """`op` of the values of the sparse arguments, which must have the same indices."""
+    """Applies `op` to the values of the sparse arguments, which must have the same indices."""
 
 def maximum(sp_a, sp_b, name=None):
-    """The larger of both, element by element; what is not stored counts as zero."""
+    """The elementwise maximum. Elements that are not stored count as zero."""
 
 def minimum(sp_a, sp_b, name=None):
-    """The smaller of both, element by element; what is not stored counts as zero."""
+    """The elementwise minimum. Elements that are not stored count as zero."""
 
 def reduce_max(sp_input, axis=None, keepdims=None, output_is_sparse=False, name=None):
     """The largest stored element along `axis`; 0 where nothing is stored."""
 
 def reduce_sum(sp_input, axis=None, keepdims=None, output_is_sparse=False, name=None):
-    """The sum along `axis` (None: of everything)."""
+    """The sum along `axis`; None means all axes."""
 
 def reorder(sp_input, name=None):
-    """The same with its indices in ascending order."""
+    """The same sparse tensor with its indices sorted."""
 
 def reshape(sp_input, shape, name=None):
     """The same elements in another shape; one size may be -1."""
@@ -88,13 +88,13 @@ def segment_mean(data, indices, segment_ids, num_segments=None, name=None, spars
     """The mean of the rows `indices` of `data` that share a segment id."""
 
 def segment_sqrt_n(data, indices, segment_ids, num_segments=None, name=None, sparse_gradient=False):
-    """The sum of the rows `indices` that share an id, over the square root of their number."""
+    """The sum of the rows `indices` of `data` that share a segment id, divided by the square root of their number."""
 
 def segment_sum(data, indices, segment_ids, num_segments=None, name=None, sparse_gradient=False):
     """The sum of the rows `indices` of `data` that share a segment id."""
 
 def slice(sp_input, start, size, name=None):
-    """The part that begins at `start` and has at most `size`."""
+    """The slice that begins at `start` and has at most the size `size`."""
 
 def softmax(sp_input, name=None):
     """The softmax over the stored elements of each row of the last axis."""
@@ -103,10 +103,10 @@ def sparse_dense_matmul(sp_a, b, adjoint_a=False, adjoint_b=False, name=None):
     """The product of a sparse matrix and a dense one, in either order."""
 
 def to_dense(sp_input, default_value=None, validate_indices=True, name=None):
-    """The whole tensor, `default_value` where the sparse one has nothing."""
+    """The dense tensor, with `default_value` where no element is stored."""
 
 def to_indicator(sp_input, vocab_size, name=None):
-    """A bool tensor whose last axis is `vocab_size` long, true at the values of each row."""
+    """A bool tensor whose last axis has size `vocab_size` and is true at the values of each row."""
 
 def transpose(sp_input, perm=None, name=None):
-    """The axes exchanged: reversed, or as `perm` says."""
+    """Permutes the axes to the order `perm`; without it, reverses them."""

@@ -6,16 +6,16 @@ from typing import Any
 from evenflow import Operation, Tensor
 
 def as_string(input, precision=-1, scientific=False, shortest=False, width=-1, fill='', name=None):
-    """Each element written as text."""
+    """Converts each element to a string."""
 
 def bytes_split(input, name=None):
-    """The single bytes of each string, as a ragged tensor."""
+    """Splits each string into bytes. Returns a ragged tensor."""
 
 def format(template, inputs, placeholder='{}', summarize=3, name=None):
-    """`template` with the values of tensors in place of its placeholders, as a string tensor."""
+    """A string tensor: `template` with its placeholders replaced by the values of tensors."""
 
 def join(inputs, separator='', name=None):
-    """The strings at each place of all `inputs`, joined."""
+    """Joins the strings of all `inputs` elementwise."""
 
 def length(input, unit='BYTE', name=None):
     """The length of each string in bytes or UTF-8 characters."""
@@ -24,19 +24,19 @@ def lower(input, encoding='', name=None):
     """Each string in lower case."""
 
 def ngrams(data, ngram_width, separator=' ', pad_values=None, padding_width=None, preserve_short_sequences=False, name=None):
-    """Neighbours along the last axis joined by `separator`, for one width or each of several."""
+    """n-grams: joins `ngram_width` neighbouring strings along the last axis with `separator`, for one width or several."""
 
 def reduce_join(inputs, axis=None, keepdims=False, separator='', name=None):
-    """The strings along `axis` joined, the first axis named fastest; None joins all, row by row."""
+    """Joins the strings along `axis`. With several axes, the first one varies fastest; None joins all strings, row by row."""
 
 def regex_full_match(input, pattern, name=None):
     """Whether `pattern` matches each whole string."""
 
 def regex_replace(input, pattern, rewrite, replace_global=True, name=None):
-    """Each string with what `pattern` matches replaced by `rewrite`, in which \\1 is a group."""
+    """Replaces the matches of `pattern` in each string by `rewrite`, in which \\1 is the first group."""
 
 def split(input, sep=None, maxsplit=-1, name=None):
-    """The tokens of each string between `sep` (None: white space), as a ragged tensor."""
+    """Splits each string at `sep` (None means white space). Returns a ragged tensor."""
 
 def strip(input, name=None) -> Tensor:
     """Removes white space from both ends of each string."""
@@ -45,7 +45,7 @@ def substr(input, pos, len, unit='BYTE', name=None):
     """The part of each string from `pos` on, `len` bytes or characters long."""
 
 def to_hash_bucket(input, num_buckets, name=None):
-    """The bucket of each string by a hash that may change with the program's version."""
+    """The hash bucket of each string. The hash function may change between versions."""
 
 def to_hash_bucket_fast(input, num_buckets, name=None) -> Tensor:
     """The bucket of each string: its FarmHash fingerprint modulo `num_buckets`."""
@@ -54,19 +54,19 @@ def to_hash_bucket_strong(input, num_buckets, key, name=None) -> Tensor:
     """The bucket of each string: SipHash with the two words of `key`, modulo `num_buckets`."""
 
 def to_number(input, out_type=..., name=None):
-    """The number each string spells."""
+    """Parses each string as a number."""
 
 def unicode_decode(input, input_encoding, errors='replace', replacement_char=65533, replace_control_characters=False, name=None):
-    """The characters of each string as numbers, as a ragged tensor."""
+    """Decodes each string to the code points of its characters. Returns a ragged tensor."""
 
 def unicode_encode(input, output_encoding, errors='replace', replacement_char=65533, name=None):
-    """A string from the numbers of its characters, which are the last axis."""
+    """Encodes code points along the last axis to strings."""
 
 def unicode_split(input, input_encoding, errors='replace', replacement_char=65533, name=None):
-    """The characters of each string as strings of their own, as a ragged tensor."""
+    """Splits each string into its characters. Returns a ragged tensor of strings."""
 
 def unsorted_segment_join(inputs, segment_ids, num_segments, separator='', name=None):
-    """The strings of each segment joined, in the order in which they stand."""
+    """Joins the strings of each segment in their order."""
 
 def upper(input, encoding='', name=None):
     """Each string in upper case."""

@@ -8,16 +8,16 @@ from evenflow import Operation, Tensor
 CXX11_ABI_FLAG: int
 MONOLITHIC_BUILD: int
 def get_build_info():
-    """What the build supports."""
+    """A dict of what the build supports."""
 
 def get_compile_flags():
     """Flags to compile against the C interface."""
 
 def get_include():
-    """Where the package's headers are."""
+    """The directory of the package's headers."""
 
 def get_lib():
-    """Where the package's libraries are."""
+    """The directory of the package's libraries."""
 
 def get_link_flags():
     """Flags to link against the C interface."""

@@ -17,7 +17,7 @@ class Checkpoint:
     def write(self, file_prefix, options=None): ...
 
 class CheckpointManager:
-    """Saves checkpoints in one folder, and removes old ones."""
+    """Saves checkpoints in one directory, and deletes the oldest when there are more than `max_to_keep`."""
     def __init__(self, checkpoint, directory, max_to_keep, keep_checkpoint_every_n_hours=None, checkpoint_name='ckpt', step_counter=None, checkpoint_interval=None, init_fn=None, last_checkpoint_step=None): ...
     @property
     def checkpoint(self) -> Any: ...
@@ -34,11 +34,11 @@ class CheckpointManager:
     def sync(self): ...
 
 class CheckpointOptions:
-    """Settings of saving and restoring. Files are written before a call returns, also where they could be written in the"""
+    """Options for saving and restoring. Saving is synchronous even with `enable_async`: the files are complete when the call"""
     def __init__(self, experimental_io_device=None, experimental_enable_async_checkpoint=False, experimental_write_callbacks=None, enable_async=False, experimental_skip_slot_variables=False, experimental_sharding_callback=None): ...
 
 class ClusterSpec:
-    """The addresses of the tasks of each job: a list of them, or a dict from their numbers."""
+    """The addresses of the tasks of each job: a list of addresses, or a dict from task number to address."""
     def __init__(self, cluster): ...
     def __bool__(self, *args: Any) -> builtins.bool: ...
     def __eq__(self, *args: Any) -> Any: ...
@@ -53,7 +53,7 @@ class ClusterSpec:
     def task_indices(self, job_name): ...
 
 class Coordinator:
-    """Threads ask should_stop(); whoever wants an end, or fails, calls request_stop(); join() waits for all of them and"""
+    """Each thread checks should_stop(). A thread that wants all of them to stop, or that fails, calls request_stop(). join()"""
     def __init__(self, clean_stop_exception_types=None): ...
     def clear_stop(self): ...
     def join(self, threads=None, stop_grace_period_secs=120, ignore_live_threads=False): ...
@@ -77,7 +77,7 @@ class ExponentialMovingAverage:
     def variables_to_restore(self, moving_avg_variables=None): ...
 
 class LooperThread:
-    """Calls a function again and again, every so many seconds, until its coordinator says stop."""
+    """Calls a function repeatedly, every `timer_interval_secs` seconds, until its coordinator requests a stop."""
     def __init__(self, coord, timer_interval_secs, target=None, args=None, kwargs=None): ...
     @property
     def daemon(self) -> Any: ...
@@ -102,19 +102,19 @@ class LooperThread:
     def stop_loop(self): ...
 
 def checkpoints_iterator(checkpoint_dir, min_interval_secs=0, timeout=None, timeout_fn=None):
-    """Gives each new checkpoint of a folder as it appears, until none appears for `timeout` seconds."""
+    """Yields each new checkpoint of a directory as it appears, until none has appeared for `timeout` seconds."""
 
 def get_checkpoint_state(checkpoint_dir, latest_filename=None):
-    """What the file `checkpoint` of a folder says; None if there is none that can be read. Paths are those of the files."""
+    """The contents of the file `checkpoint` of a directory, or None if it does not exist or cannot be parsed. Relative paths"""
 
 def latest_checkpoint(checkpoint_dir, latest_filename=None):
-    """The prefix of the newest checkpoint of a folder; None if there is none."""
+    """The prefix of the newest checkpoint in a directory; None if there is none."""
 
 def list_variables(ckpt_dir_or_file):
-    """The names and sizes of the tensors of a checkpoint, in the order of the names."""
+    """A list of (name, shape) for the tensors of a checkpoint, sorted by name."""
 
 def load_checkpoint(ckpt_dir_or_file):
-    """A reader of a checkpoint, named by its prefix or by the folder whose newest it is."""
+    """A reader of the checkpoint with this prefix or, given a directory, of its newest checkpoint."""
 
 def load_variable(ckpt_dir_or_file, name):
     """A tensor of a checkpoint as a numpy array."""

@@ -1,6 +1,11 @@
 """Ordinary programs with a mistake that people make, and ordinary programs without one: the first finding is the mistake, at the
 line that says `# CODE`; where nothing is wrong the doctor is silent."""
 import importlib.util
+import json
+import os
+import pathlib
+import subprocess
+import sys
 
 import pytest
 from doctor_test import examine
@@ -203,3 +208,25 @@ def test_nothing_is_wrong(name, tmp_path):
     needs_keras(FAULTLESS[name])
     found, _ = examine(FAULTLESS[name], tmp_path / "program.py", everything=False)
     assert found == [], [report.line(f) for f in found]
+
+
+EXAMPLES = pathlib.Path(__file__).resolve().parent.parent.parent / "examples"
+SHOWN = {  # what each example does on purpose
+    "calling": {"E104"}, "growing": {"E101", "E102", "E301", "E305"}, "loop": {"E105", "E106", "E205", "E206"}, "pipeline": set(),
+    "second_call": {"E102"},
+}
+
+
+def test_every_example_is_known():
+    """calls.py is what the others measure with."""
+    assert {p.stem for p in EXAMPLES.glob("*.py")} == {*SHOWN, "calls"}
+
+
+@pytest.mark.parametrize("name", sorted(SHOWN))
+def test_no_false_alarm_on_an_example(name):
+    needs_keras((EXAMPLES / f"{name}.py").read_text())
+    done = subprocess.run([sys.executable, "-m", "evenflow", "doctor", "--json", f"{name}.py"], text=True, capture_output=True, cwd=EXAMPLES,
+                          env=os.environ, timeout=300)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout[done.stdout.index('{\n "wall_ms"'):])["findings"]
+    assert {f["code"] for f in found} <= SHOWN[name], found

@@ -122,6 +122,7 @@ ROWS = [
     ("src/eager/defer/pending.c", "MOST_INPUTS", "the op runs immediately", "deferred ops are elementwise"),
     ("src/eager/defer/pending.c", "MOST_NODES MOST_BYTES", "the batch runs and a new one is started",
      "deferred work is bounded"),
+    ("src/data/position.c", "DEPTH_MOST", "rejected with an error", "a position is read from a file: variants within variants"),
     ("src/data/csv.c", "FIELD_MOST", "rejected with an error", "a field is one string"),
     ("src/data/snapshot.c", "SHARDS_MOST", "rejected with an error", "each is an open file while elements are written"),
     ("src/file/snapshot.c", "SHARDS_MOST", "rejected as damaged", "a file can claim any number"),

@@ -51,9 +51,22 @@ void ef_ahead_inject(ef_ahead *a, ef_stage *of) {
 void ef_ahead_close(ef_ahead *a) {
     ef_ring_close(a->ring);
     a->ring = NULL;
+    ef_leftover_close(&a->leftover);
+}
+
+ef_status *ef_ahead_save(ef_ahead *a, ef_saver *w) {
+    EF_TRY(ef_leftover_save(&a->leftover, w));
+    if (a->ring != NULL && !a->leftover.end) EF_TRY(ef_ring_save(a->ring, w));
+    ef_save_stop(w);
+    return NULL;
+}
+
+ef_status *ef_ahead_restore(ef_ahead *a, ef_loader *r) {
+    return ef_leftover_load(&a->leftover, r, a->of->dataset);
 }
 
 ef_status *ef_ahead_next(ef_ahead *a, ef_tensor *out, bool *end) {
+    if (EF_UNLIKELY(ef_leftover_any(&a->leftover))) return ef_leftover_next(&a->leftover, out, end);
     if (a->ring != NULL) return ef_ring_next(a->ring, out, end);
     if (a->slots == 0 || a->made >= MEASURED) {
         if (++a->made > AGAIN) a->made = a->ns = 0;

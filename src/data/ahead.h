@@ -3,6 +3,7 @@
  * caller's thread, unless it calls the program. */
 #ifndef EF_DATA_AHEAD_H
 #define EF_DATA_AHEAD_H
+#include "data/leftover.h"
 #include "data/ring.h"
 #include "data/stage.h"
 
@@ -14,6 +15,7 @@ typedef struct ef_ahead {
     int most_slots;           /* the most that the tuner may choose */
     uint64_t made, ns, least; /* elements measured; their time, and that of the fastest */
     bool injected;            /* the program did not ask for it */
+    ef_leftover leftover;     /* comes before what the stage makes */
 } ef_ahead;
 
 enum { EF_AHEAD_SLOTS = 4, EF_AHEAD_MOST = 64 }; /* first and largest number with AUTOTUNE */
@@ -25,4 +27,11 @@ ef_status *ef_ahead_open(ef_ahead *a, ef_stage *of, int64_t wish, ef_stage_note 
 void ef_ahead_inject(ef_ahead *a, ef_stage *of);
 void ef_ahead_close(ef_ahead *a); /* waits for the thread */
 ef_status *ef_ahead_next(ef_ahead *a, ef_tensor *out, bool *end);
+/* Whether the stage's own position is that of what ahead_next gives: nothing is held. */
+static inline bool ef_ahead_holds_none(const ef_ahead *a) {
+    return a->ring == NULL && !ef_leftover_any(&a->leftover);
+}
+/* The elements that are held; the stage below is saved and restored by the caller, afterwards. */
+ef_status *ef_ahead_save(ef_ahead *a, ef_saver *w);
+ef_status *ef_ahead_restore(ef_ahead *a, ef_loader *r);
 #endif

@@ -59,12 +59,27 @@ static int64_t batch_count(const ef_dataset *d) {
     return n / size + (n % size != 0 && !ef_dataset_int(d, "drop_remainder", 0));
 }
 
+static ef_status *batch_save(ef_stage *s, ef_saver *w) {
+    batch *b = (batch *)s;
+    if (b->parallel) EF_TRY(ef_ahead_save(&b->ahead, w));
+    ef_save_int(w, b->over);
+    return NULL;
+}
+
+static ef_status *batch_restore(ef_stage *s, ef_loader *r) {
+    batch *b = (batch *)s;
+    if (b->parallel) EF_TRY(ef_ahead_restore(&b->ahead, r));
+    return ef_load_bool(r, &b->over);
+}
+
 const ef_stage_kind ef_stage_batch = {.name = "Batch",
                                       .size = sizeof(batch),
                                       .open = batch_open,
                                       .next = batch_next,
                                       .close = batch_close,
-                                      .count = batch_count};
+                                      .count = batch_count,
+                                      .save = batch_save,
+                                      .restore = batch_restore};
 
 /* ---- unbatch -----------------------------------------------------------------------------------
  */
@@ -144,12 +159,37 @@ static int64_t unbatch_count(const ef_dataset *d) {
     return __builtin_mul_overflow(n, s->dim[0], &all) ? EF_COUNT_INFINITE : all;
 }
 
+/* The batch that is being taken apart is saved whole. */
+static ef_status *unbatch_save(ef_stage *s, ef_saver *w) {
+    const unbatch *u = (const unbatch *)s;
+    ef_save_int(w, u->at);
+    ef_save_int(w, u->n);
+    return u->at < u->n ? ef_save_tensors(w, u->whole, s->width) : NULL;
+}
+
+static ef_status *unbatch_restore(ef_stage *s, ef_loader *r) {
+    unbatch *u = (unbatch *)s;
+    int64_t at, n;
+    EF_TRY(ef_load_upto(r, INT64_MAX, &at));
+    EF_TRY(ef_load_upto(r, INT64_MAX, &n));
+    if (at >= n) return NULL;
+    EF_TRY(ef_load_element(r, s->source->dataset, u->whole));
+    for (int k = 0; k < s->width; k++)
+        if (u->whole[k].dtype != EF_VARIANT && (u->whole[k].rank < 1 || u->whole[k].dim[0] != n))
+            return ef_load_broken("a batch in it has another number of rows");
+    u->at = at;
+    u->n = n;
+    return NULL;
+}
+
 const ef_stage_kind ef_stage_unbatch = {.name = "Unbatch",
                                         .size = sizeof(unbatch),
                                         .open = unbatch_open,
                                         .next = unbatch_next,
                                         .close = unbatch_close,
-                                        .count = unbatch_count};
+                                        .count = unbatch_count,
+                                        .save = unbatch_save,
+                                        .restore = unbatch_restore};
 
 /* ---- rebatch -----------------------------------------------------------------------------------
  */
@@ -196,9 +236,25 @@ static int64_t rebatch_count(const ef_dataset *d) {
     return n == EF_COUNT_INFINITE || n == 0 ? n : EF_COUNT_UNKNOWN;
 }
 
+static ef_status *rebatch_save(ef_stage *s, ef_saver *w) {
+    const rebatch *r = (const rebatch *)s;
+    ef_save_int(w, r->turn);
+    ef_save_int(w, r->over);
+    return unbatch_save(s, w);
+}
+
+static ef_status *rebatch_restore(ef_stage *s, ef_loader *from) {
+    rebatch *r = (rebatch *)s;
+    EF_TRY(ef_load_upto(from, INT64_MAX, &r->turn));
+    EF_TRY(ef_load_bool(from, &r->over));
+    return unbatch_restore(s, from);
+}
+
 const ef_stage_kind ef_stage_rebatch = {.name = "Rebatch",
                                         .size = sizeof(rebatch),
                                         .open = unbatch_open,
                                         .next = rebatch_next,
                                         .close = unbatch_close,
-                                        .count = rebatch_count};
+                                        .count = rebatch_count,
+                                        .save = rebatch_save,
+                                        .restore = rebatch_restore};

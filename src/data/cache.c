@@ -22,6 +22,7 @@ typedef struct cache {
     char *file;      /* NULL: elements are kept in memory */
     ef_reader *reader;
     ef_record_writer *writer;
+    bool saved;           /* a saved position needs `part` */
     ef_text record, part; /* part: the file that this iteration writes */
 } cache;
 
@@ -69,7 +70,7 @@ static ef_status *cache_open(ef_stage *s) {
     return c->reads ? NULL : ef_stage_open_source(s);
 }
 
-/* An iteration that ends early leaves no file. */
+/* An iteration that ends early leaves no file, unless its position was saved. */
 static void cache_close(ef_stage *s) {
     cache *c = (cache *)s;
     for (int64_t k = 0; k < c->n * s->width && c->kept != NULL; k++) ef_tensor_release(&c->kept[k]);
@@ -77,7 +78,7 @@ static void cache_close(ef_stage *s) {
     ef_reader_close(c->reader);
     if (c->writer != NULL) {
         ef_status_free(ef_record_writer_close(c->writer));
-        unlink(c->part.at);
+        if (!c->saved) unlink(c->part.at);
     }
     ef_text_free(&c->record);
     ef_text_free(&c->part);
@@ -105,7 +106,10 @@ static ef_status *finish_file(cache *c) {
 
 static ef_status *file_next(cache *c, ef_tensor *out, bool *end) {
     ef_stage *s = &c->base;
-    if (c->reads) return ef_stored_next(c->reader, s->dataset, out, end);
+    if (c->reads) {
+        c->at++;
+        return ef_stored_next(c->reader, s->dataset, out, end);
+    }
     EF_TRY(ef_stage_next(s->source, out, end));
     if (*end) return c->writer != NULL ? finish_file(c) : NULL;
     c->record.n = 0;
@@ -142,6 +146,99 @@ static ef_status *memory_next(cache *c, ef_tensor *out, bool *end) {
     return NULL;
 }
 
+/* ---- positions ---------------------------------------------------------------------------------
+ * Elements in memory are saved with the position. Of a file that is still being written the name is
+ * saved: the file stays, and its records are copied when the position is restored. */
+
+static ef_status *memory_save(const cache *c, ef_saver *w) {
+    const int64_t n = c->reads ? c->memory->n : c->n;
+    ef_save_int(w, c->at);
+    ef_save_int(w, n);
+    return ef_save_tensors(w, c->reads ? c->memory->item : c->kept, n * c->base.width);
+}
+
+static ef_status *file_save(cache *c, ef_saver *w) {
+    ef_save_int(w, c->reads ? c->at : c->n);
+    ef_save_int(w, c->writer != NULL);
+    if (c->writer == NULL) return NULL;
+    ef_save_text(w, c->part.at, c->part.n);
+    c->saved = true;
+    return ef_record_writer_flush(c->writer);
+}
+
+static ef_status *cache_save(ef_stage *s, ef_saver *w) {
+    cache *c = (cache *)s;
+    ef_save_int(w, c->reads);
+    return c->file != NULL ? file_save(c, w) : memory_save(c, w);
+}
+
+static ef_status *memory_restore(cache *c, bool read, ef_loader *r) {
+    const int width = c->base.width;
+    int64_t at, n;
+    EF_TRY(ef_load_upto(r, INT64_MAX, &at));
+    EF_TRY(ef_load_count(r, &n));
+    for (; c->n < n; c->n++) {
+        EF_TRY(ef_elements_room(&c->kept, c->n, c->n + 1, width));
+        EF_TRY(ef_load_element(r, c->base.dataset, c->kept + c->n * width));
+    }
+    c->at = c->reads && !read ? n : at; /* another iteration may have filled the cache meanwhile */
+    if (!read) return NULL;
+    if (c->memory == NULL) return ef_load_broken("a cache is not shared between iterations");
+    if (!c->reads && ef_memory_cache_fill(c->memory, c->kept, n, width)) {
+        c->kept = NULL;
+        c->n = 0;
+    }
+    c->reads = true;
+    return NULL;
+}
+
+/* The elements that were given out before the position, in a file of this iteration's own. */
+static ef_status *copy_part(cache *c, const char *name, size_t length, int64_t n) {
+    ef_reader *from = NULL;
+    EF_TRY(ef_records_open(name, length, EF_UNCOMPRESSED, 0, &from));
+    ef_status *s = NULL;
+    for (bool end = false; c->n < n && s == NULL; c->n++) {
+        const char *at = "";
+        size_t bytes = 0;
+        s = ef_reader_next(from, &at, &bytes, &end);
+        if (s == NULL && end) s = ef_load_broken("the file of a cache is too short");
+        if (s == NULL) s = ef_record_writer_write(c->writer, at, bytes);
+    }
+    ef_reader_close(from);
+    return s;
+}
+
+static ef_status *skip_read(cache *c, int64_t n) {
+    for (bool end = false; c->at < n && !end; c->at += !end) {
+        const char *at;
+        size_t bytes;
+        EF_TRY(ef_reader_next(c->reader, &at, &bytes, &end));
+    }
+    return NULL;
+}
+
+static ef_status *file_restore(cache *c, bool read, ef_loader *r) {
+    int64_t n;
+    bool writes;
+    const char *name = "";
+    size_t length = 0;
+    EF_TRY(ef_load_upto(r, INT64_MAX, &n));
+    EF_TRY(ef_load_bool(r, &writes));
+    if (writes) EF_TRY(ef_load_text(r, &name, &length));
+    if (c->reads) return skip_read(c, n);
+    if (read || !writes)
+        return ef_error(EF_NOT_FOUND, "%s: the file of the cache, %.800s, is not there any more",
+                        c->base.dataset->op->name, c->file);
+    return copy_part(c, name, length, n);
+}
+
+static ef_status *cache_restore(ef_stage *s, ef_loader *r) {
+    cache *c = (cache *)s;
+    bool read;
+    EF_TRY(ef_load_bool(r, &read));
+    return c->file != NULL ? file_restore(c, read, r) : memory_restore(c, read, r);
+}
+
 static ef_status *cache_next(ef_stage *s, ef_tensor *out, bool *end) {
     cache *c = (cache *)s;
     return c->file != NULL ? file_next(c, out, end) : memory_next(c, out, end);
@@ -151,4 +248,7 @@ const ef_stage_kind ef_stage_cache = {.name = "Cache",
                                       .size = sizeof(cache),
                                       .open = cache_open,
                                       .next = cache_next,
-                                      .close = cache_close};
+                                      .close = cache_close,
+                                      .save = cache_save,
+                                      .restore = cache_restore,
+                                      .sourceless = true};

@@ -243,6 +243,28 @@ static ef_status *csv_next(ef_stage *s, ef_tensor *out, bool *end) {
     }
 }
 
+static ef_status *csv_save(ef_stage *s, ef_saver *w) {
+    const csv *c = (const csv *)s;
+    ef_save_int(w, c->at);
+    ef_save_int(w, c->in != NULL);
+    if (c->in != NULL) ef_save_int(w, (int64_t)ef_input_offset(c->in));
+    return NULL;
+}
+
+static ef_status *csv_restore(ef_stage *s, ef_loader *r) {
+    csv *c = (csv *)s;
+    int64_t offset;
+    bool reads;
+    EF_TRY(ef_load_upto(r, INT64_MAX, &c->at));
+    EF_TRY(ef_load_bool(r, &reads));
+    if (!reads) return NULL;
+    EF_TRY(ef_load_upto(r, INT64_MAX, &offset));
+    const ef_str *name = c->at > 0 ? ef_dataset_file(s->dataset, c->at - 1) : NULL;
+    if (name == NULL) return ef_load_broken("it is in a file that the dataset does not read");
+    EF_TRY(open_file(c, name));
+    return ef_input_seek(c->in, (uint64_t)offset);
+}
+
 static int64_t unknown(const ef_dataset *d) {
     (void)d;
     return EF_COUNT_UNKNOWN;
@@ -253,4 +275,6 @@ const ef_stage_kind ef_stage_csv = {.name = "CSV",
                                     .open = csv_open,
                                     .next = csv_next,
                                     .close = csv_close,
-                                    .count = unknown};
+                                    .count = unknown,
+                                    .save = csv_save,
+                                    .restore = csv_restore};

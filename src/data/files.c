@@ -106,15 +106,44 @@ static ef_status *next_of(files *f, open_fn *open, ef_tensor *out, bool *end) {
     }
 }
 
+static ef_status *files_save(ef_stage *s, ef_saver *w) {
+    const files *f = (const files *)s;
+    ef_save_int(w, f->at);
+    ef_save_int(w, f->reader != NULL);
+    if (f->reader != NULL) ef_save_int(w, (int64_t)ef_reader_offset(f->reader));
+    return NULL;
+}
+
+/* The file that was being read is opened again at the next record. */
+static ef_status *restore_files(files *f, open_fn *open, ef_loader *r) {
+    int64_t offset;
+    bool reads;
+    ef_compression how;
+    EF_TRY(ef_load_upto(r, INT64_MAX, &f->at));
+    EF_TRY(ef_load_bool(r, &reads));
+    if (!reads) return NULL;
+    EF_TRY(ef_load_upto(r, INT64_MAX, &offset));
+    const ef_str *name = f->at > 0 ? ef_dataset_file(f->base.dataset, f->at - 1) : NULL;
+    if (name == NULL) return ef_load_broken("it is in a file that the dataset does not read");
+    EF_TRY(ef_dataset_compression(f->base.dataset, &how));
+    EF_TRY(open(f->base.dataset, name, how, &f->reader));
+    return ef_reader_seek(f->reader, (uint64_t)offset);
+}
+
 #define READER(KIND, TITLE)                                                 \
     static ef_status *KIND##_next(ef_stage *s, ef_tensor *out, bool *end) { \
         return next_of((files *)s, open_##KIND, out, end);                  \
+    }                                                                       \
+    static ef_status *KIND##_restore(ef_stage *s, ef_loader *r) {           \
+        return restore_files((files *)s, open_##KIND, r);                   \
     }                                                                       \
     const ef_stage_kind ef_stage_##KIND = {.name = TITLE,                   \
                                            .size = sizeof(files),           \
                                            .open = open_nothing,            \
                                            .next = KIND##_next,             \
                                            .close = files_close,            \
+                                           .save = files_save,              \
+                                           .restore = KIND##_restore,       \
                                            .count = unknown};
 READER(lines, "TextLine")
 READER(records, "TFRecord")
@@ -151,9 +180,39 @@ static ef_status *matching_next(ef_stage *s, ef_tensor *out, bool *end) {
     return ef_string_element(name, strlen(name), out);
 }
 
+static ef_status *matching_save(ef_stage *s, ef_saver *w) {
+    const matching *m = (const matching *)s;
+    ef_save_int(w, m->looked);
+    ef_save_int(w, (int64_t)m->at);
+    ef_save_int(w, (int64_t)m->found.n);
+    for (size_t k = 0; k < m->found.n; k++)
+        ef_save_text(w, m->found.item[k], strlen(m->found.item[k]));
+    return NULL;
+}
+
+/* The names are those that were found, though there may be other files now. */
+static ef_status *matching_restore(ef_stage *s, ef_loader *r) {
+    matching *m = (matching *)s;
+    int64_t at, n;
+    EF_TRY(ef_load_bool(r, &m->looked));
+    EF_TRY(ef_load_upto(r, INT64_MAX, &at));
+    EF_TRY(ef_load_count(r, &n));
+    for (int64_t k = 0; k < n; k++) {
+        const char *name;
+        size_t length;
+        EF_TRY(ef_load_text(r, &name, &length));
+        EF_TRY(ef_paths_add(&m->found, name, length));
+    }
+    if ((uint64_t)at > m->found.n) return ef_load_broken("a number in it is out of range");
+    m->at = (size_t)at;
+    return NULL;
+}
+
 const ef_stage_kind ef_stage_matching_files = {.name = "FileNames",
                                                .size = sizeof(matching),
                                                .open = open_nothing,
                                                .next = matching_next,
                                                .close = matching_close,
-                                               .count = unknown};
+                                               .count = unknown,
+                                               .save = matching_save,
+                                               .restore = matching_restore};

@@ -82,12 +82,23 @@ static ef_status *take_while_next(ef_stage *s, ef_tensor *out, bool *end) {
     return bad;
 }
 
+static ef_status *take_while_save(ef_stage *s, ef_saver *w) {
+    ef_save_int(w, ((asked *)s)->over);
+    return NULL;
+}
+
+static ef_status *take_while_restore(ef_stage *s, ef_loader *r) {
+    return ef_load_bool(r, &((asked *)s)->over);
+}
+
 const ef_stage_kind ef_stage_take_while = {.name = "TakeWhile",
                                            .size = sizeof(asked),
                                            .open = asked_open,
                                            .next = take_while_next,
                                            .close = asked_close,
-                                           .count = fewer};
+                                           .count = fewer,
+                                           .save = take_while_save,
+                                           .restore = take_while_restore};
 
 /* ---- scan --------------------------------------------------------------------------------------
  */
@@ -134,6 +145,24 @@ static ef_status *scan_next(ef_stage *s, ef_tensor *out, bool *end) {
     return NULL;
 }
 
+static ef_status *scan_save(ef_stage *s, ef_saver *w) {
+    const asked *a = (const asked *)s;
+    return ef_save_tensors(w, a->state, a->n_state);
+}
+
+static ef_status *scan_restore(ef_stage *s, ef_loader *r) {
+    const asked *a = (const asked *)s;
+    ef_tensor *made = a->state + a->n_state;
+    EF_TRY(ef_load_tensors(r, made, a->n_state));
+    for (int k = 0; k < a->n_state; k++) {
+        if (made[k].dtype != a->state[k].dtype)
+            return ef_load_broken("the state of a scan has another dtype");
+        ef_tensor_release(&a->state[k]);
+        ef_tensor_move(&a->state[k], &made[k]);
+    }
+    return NULL;
+}
+
 static int64_t scan_count(const ef_dataset *d) {
     return d->set->preserve_cardinality ? ef_stage_count(ef_dataset_source(d)) : EF_COUNT_UNKNOWN;
 }
@@ -143,4 +172,6 @@ const ef_stage_kind ef_stage_scan = {.name = "Scan",
                                      .open = scan_open,
                                      .next = scan_next,
                                      .close = scan_close,
-                                     .count = scan_count};
+                                     .count = scan_count,
+                                     .save = scan_save,
+                                     .restore = scan_restore};

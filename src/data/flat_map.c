@@ -11,13 +11,24 @@ enum { MOST_THREADS = 16 }; /* with AUTOTUNE */
 typedef struct made {
     ef_stage base;
     ef_element_fn f;
-    ef_tensor *in;
+    ef_tensor *in;   /* of each place: the element of the source whose dataset is there */
     ef_stage **open; /* one for each place of the cycle; NULL: the place is empty */
     ef_ahead *ahead; /* of each of them; NULL: the program wants elements one at a time */
     int64_t cycle, block, at, in_block;
     int64_t threads; /* the number of places whose elements threads may prefetch */
-    bool over;       /* the source has no more elements */
+    int width;       /* of the source */
+    bool parallel;
+    bool over; /* the source has no more elements */
 } made;
+
+static ef_status *make_places(made *m) {
+    m->in = ef_calloc((size_t)m->cycle * (size_t)m->width + 1, sizeof *m->in);
+    m->open = ef_calloc((size_t)m->cycle, sizeof *m->open);
+    if (m->parallel) m->ahead = ef_calloc((size_t)m->cycle, sizeof *m->ahead);
+    if (m->in == NULL || m->open == NULL || (m->parallel && m->ahead == NULL))
+        return ef_no_memory((size_t)m->cycle * (sizeof *m->open + sizeof *m->ahead));
+    return NULL;
+}
 
 static ef_status *made_open(ef_stage *s) {
     made *m = (made *)s;
@@ -30,40 +41,42 @@ static ef_status *made_open(ef_stage *s) {
     m->cycle = ef_dataset_int(s->dataset, "cycle_length", 1);
     m->block = ef_dataset_int(s->dataset, "block_length", 1);
     if (m->cycle < 0) m->cycle = ef_pool_size();
-    m->in = ef_calloc((size_t)s->source->width, sizeof *m->in);
-    m->open = ef_calloc((size_t)m->cycle, sizeof *m->open);
+    m->width = s->source->width;
     int64_t calls = ef_dataset_int(s->dataset, "num_parallel_calls", 0);
-    bool parallel = calls != 0;
+    m->parallel = calls != 0;
     m->threads = calls < 0 ? MOST_THREADS : calls;
-    if (parallel) m->ahead = ef_calloc((size_t)m->cycle, sizeof *m->ahead);
-    if (m->in == NULL || m->open == NULL || (parallel && m->ahead == NULL))
-        return ef_no_memory((size_t)m->cycle * (sizeof *m->open + sizeof *m->ahead));
-    return NULL;
+    return make_places(m);
 }
 
 static void close_place(made *m, int64_t k) {
     if (m->ahead != NULL) ef_ahead_close(&m->ahead[k]);
     ef_stage_close(m->open[k]);
     m->open[k] = NULL;
+    ef_element_release(m->in + k * m->width, m->width);
+}
+
+static void free_places(made *m) {
+    bool all = m->in != NULL && m->open != NULL && (m->ahead != NULL || !m->parallel);
+    for (int64_t k = 0; all && k < m->cycle; k++) close_place(m, k);
+    ef_free(m->open);
+    ef_free(m->ahead);
+    ef_free(m->in);
+    m->open = NULL;
+    m->ahead = NULL;
+    m->in = NULL;
 }
 
 static void made_close(ef_stage *s) {
     made *m = (made *)s;
-    for (int64_t k = 0; m->open != NULL && k < m->cycle; k++) close_place(m, k);
-    ef_free(m->open);
-    ef_free(m->ahead);
-    ef_free(m->in);
+    free_places(m);
     ef_element_fn_close(&m->f);
 }
 
-/* Opens the dataset of the next element at place k. */
-static ef_status *open_next(made *m, int64_t k, bool *end) {
+/* Opens the dataset of the element that place k has. */
+static ef_status *open_place(made *m, int64_t k) {
     ef_tensor variant = {0};
-    EF_TRY(ef_stage_next(m->base.source, m->in, end));
-    if (*end) return NULL;
-    ef_status *s = ef_element_fn_run(&m->f, m->in, &variant);
-    ef_element_release(m->in, m->base.source->width);
-    if (s != NULL) return s;
+    EF_TRY(ef_element_fn_run(&m->f, m->in + k * m->width, &variant));
+    ef_status *s = NULL;
     const ef_dataset *d = ef_dataset_of(&variant);
     if (d == NULL)
         s = ef_error(EF_INVALID, "%s: the function must return a dataset",
@@ -81,6 +94,14 @@ static ef_status *open_next(made *m, int64_t k, bool *end) {
     return s;
 }
 
+static ef_status *open_next(made *m, int64_t k, bool *end) {
+    EF_TRY(ef_stage_next(m->base.source, m->in + k * m->width, end));
+    if (*end) return NULL;
+    ef_status *s = open_place(m, k);
+    if (s != NULL) close_place(m, k);
+    return s;
+}
+
 static ef_status *flat_map_next(ef_stage *s, ef_tensor *out, bool *end) {
     made *m = (made *)s;
     for (;;) {
@@ -90,10 +111,57 @@ static ef_status *flat_map_next(ef_stage *s, ef_tensor *out, bool *end) {
         }
         EF_TRY(ef_stage_next(m->open[0], out, end));
         if (!*end) return NULL;
-        ef_stage_close(m->open[0]);
-        m->open[0] = NULL;
+        close_place(m, 0);
         *end = false;
     }
+}
+
+/* ---- positions ---------------------------------------------------------------------------------
+ * The dataset of a place is made again of the same element. */
+
+static ef_status *made_save(ef_stage *s, ef_saver *w) {
+    const made *m = (const made *)s;
+    ef_save_int(w, m->cycle);
+    ef_save_int(w, m->at);
+    ef_save_int(w, m->in_block);
+    ef_save_int(w, m->over);
+    for (int64_t k = 0; k < m->cycle; k++) {
+        ef_save_int(w, m->open[k] != NULL);
+        if (m->open[k] == NULL) continue;
+        EF_TRY(ef_save_tensors(w, m->in + k * m->width, m->width));
+        if (m->parallel) EF_TRY(ef_ahead_save(&m->ahead[k], w));
+        EF_TRY(ef_position_save(m->open[k], w));
+    }
+    return NULL;
+}
+
+static ef_status *restore_place(made *m, int64_t k, ef_loader *r) {
+    bool is_open;
+    EF_TRY(ef_load_bool(r, &is_open));
+    if (!is_open) return NULL;
+    EF_TRY(ef_load_element(r, m->base.source->dataset, m->in + k * m->width));
+    EF_TRY(open_place(m, k));
+    if (m->parallel) EF_TRY(ef_ahead_restore(&m->ahead[k], r));
+    return ef_position_restore(m->open[k], r);
+}
+
+/* Where the program leaves the number of places open, it stays what it was. */
+static ef_status *made_restore(ef_stage *s, ef_loader *r) {
+    made *m = (made *)s;
+    int64_t cycle;
+    EF_TRY(ef_load_count(r, &cycle));
+    if (cycle != m->cycle && (cycle == 0 || ef_dataset_int(s->dataset, "cycle_length", 1) >= 0))
+        return ef_load_broken("an interleave has another cycle_length");
+    if (cycle != m->cycle) {
+        free_places(m);
+        m->cycle = cycle;
+        EF_TRY(make_places(m));
+    }
+    EF_TRY(ef_load_upto(r, cycle - 1, &m->at));
+    EF_TRY(ef_load_upto(r, INT64_MAX, &m->in_block));
+    EF_TRY(ef_load_bool(r, &m->over));
+    for (int64_t k = 0; k < cycle; k++) EF_TRY(restore_place(m, k, r));
+    return NULL;
 }
 
 static int64_t unknown(const ef_dataset *d) {
@@ -106,7 +174,9 @@ const ef_stage_kind ef_stage_flat_map = {.name = "FlatMap",
                                          .open = made_open,
                                          .next = flat_map_next,
                                          .close = made_close,
-                                         .count = unknown};
+                                         .count = unknown,
+                                         .save = made_save,
+                                         .restore = made_restore};
 
 /* ---- interleave --------------------------------------------------------------------------------
  */
@@ -156,4 +226,6 @@ const ef_stage_kind ef_stage_interleave = {.name = "Interleave",
                                            .open = made_open,
                                            .next = interleave_next,
                                            .close = made_close,
-                                           .count = unknown};
+                                           .count = unknown,
+                                           .save = made_save,
+                                           .restore = made_restore};

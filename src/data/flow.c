@@ -17,6 +17,21 @@ static ef_status *counter_open(ef_stage *s) {
     return ef_stage_open_source(s);
 }
 
+static ef_status *counter_save(ef_stage *s, ef_saver *w) {
+    const counter *c = (const counter *)s;
+    ef_save_int(w, c->n);
+    ef_save_int(w, c->at);
+    ef_save_int(w, c->first);
+    return NULL;
+}
+
+static ef_status *counter_restore(ef_stage *s, ef_loader *r) {
+    counter *c = (counter *)s;
+    EF_TRY(ef_load_int(r, &c->n));
+    EF_TRY(ef_load_int(r, &c->at));
+    return ef_load_bool(r, &c->first);
+}
+
 /* ---- take, skip --------------------------------------------------------------------------------
  */
 
@@ -53,7 +68,9 @@ const ef_stage_kind ef_stage_take = {.name = "Take",
                                      .next = take_next,
                                      .rows = take_rows,
                                      .stacks = source_stacks,
-                                     .count = take_count};
+                                     .count = take_count,
+                                     .save = counter_save,
+                                     .restore = counter_restore};
 
 /* An error among the skipped elements begins the count again, as in TensorFlow. */
 static ef_status *skip_first(counter *c, ef_tensor *out, bool *end) {
@@ -83,7 +100,9 @@ const ef_stage_kind ef_stage_skip = {.name = "Skip",
                                      .size = sizeof(counter),
                                      .open = counter_open,
                                      .next = skip_next,
-                                     .count = skip_count};
+                                     .count = skip_count,
+                                     .save = counter_save,
+                                     .restore = counter_restore};
 
 /* ---- repeat ------------------------------------------------------------------------------------
  */
@@ -127,7 +146,10 @@ const ef_stage_kind ef_stage_repeat = {.name = "Repeat",
                                        .size = sizeof(counter),
                                        .open = repeat_open,
                                        .next = repeat_next,
-                                       .count = repeat_count};
+                                       .count = repeat_count,
+                                       .save = counter_save,
+                                       .restore = counter_restore,
+                                       .sourceless = true};
 
 /* ---- shard -------------------------------------------------------------------------------------
  */
@@ -159,11 +181,22 @@ static int64_t shard_count(const ef_dataset *d) {
     return known(source) ? source / n + (index < source % n ? 1 : 0) : source;
 }
 
+static ef_status *shard_save(ef_stage *s, ef_saver *w) {
+    ef_save_int(w, ((shard *)s)->at);
+    return NULL;
+}
+
+static ef_status *shard_restore(ef_stage *s, ef_loader *r) {
+    return ef_load_upto(r, INT64_MAX, &((shard *)s)->at);
+}
+
 const ef_stage_kind ef_stage_shard = {.name = "Shard",
                                       .size = sizeof(shard),
                                       .open = shard_open,
                                       .next = shard_next,
-                                      .count = shard_count};
+                                      .count = shard_count,
+                                      .save = shard_save,
+                                      .restore = shard_restore};
 
 /* ---- concatenate -------------------------------------------------------------------------------
  */
@@ -177,15 +210,20 @@ static const ef_dataset *another(const ef_dataset *d) {
     return ef_dataset_of(ef_dataset_arg(d, "another_dataset", NULL));
 }
 
+static ef_status *begin_second(two *t) {
+    ef_stage *next;
+    EF_TRY(ef_stage_open(t->base.run, another(t->base.dataset), &next));
+    ef_stage_close(t->base.source);
+    t->base.source = next;
+    t->second = true;
+    return NULL;
+}
+
 static ef_status *concatenate_next(ef_stage *s, ef_tensor *out, bool *end) {
     two *t = (two *)s;
     EF_TRY(ef_stage_next(s->source, out, end));
     if (!*end || t->second) return NULL;
-    ef_stage *next;
-    EF_TRY(ef_stage_open(s->run, another(s->dataset), &next));
-    ef_stage_close(s->source);
-    s->source = next;
-    t->second = true;
+    EF_TRY(begin_second(t));
     *end = false;
     return ef_stage_next(s->source, out, end);
 }
@@ -196,10 +234,23 @@ static int64_t concatenate_count(const ef_dataset *d) {
     return known(a) && known(b) ? a + b : EF_COUNT_UNKNOWN;
 }
 
+static ef_status *concatenate_save(ef_stage *s, ef_saver *w) {
+    ef_save_int(w, ((two *)s)->second);
+    return NULL;
+}
+
+static ef_status *concatenate_restore(ef_stage *s, ef_loader *r) {
+    bool second;
+    EF_TRY(ef_load_bool(r, &second));
+    return second ? begin_second((two *)s) : NULL;
+}
+
 const ef_stage_kind ef_stage_concatenate = {.name = "Concatenate",
                                             .size = sizeof(two),
                                             .next = concatenate_next,
-                                            .count = concatenate_count};
+                                            .count = concatenate_count,
+                                            .save = concatenate_save,
+                                            .restore = concatenate_restore};
 
 /* ---- zip ---------------------------------------------------------------------------------------
  */
@@ -290,6 +341,18 @@ static int64_t zip_count(const ef_dataset *d) {
     return least;
 }
 
+static ef_status *zip_save(ef_stage *s, ef_saver *w) {
+    const zip *z = (const zip *)s;
+    for (int k = 0; k < z->n; k++) EF_TRY(ef_position_save(z->part[k], w));
+    return NULL;
+}
+
+static ef_status *zip_restore(ef_stage *s, ef_loader *r) {
+    const zip *z = (const zip *)s;
+    for (int k = 0; k < z->n; k++) EF_TRY(ef_position_restore(z->part[k], r));
+    return NULL;
+}
+
 const ef_stage_kind ef_stage_zip = {.name = "Zip",
                                     .size = sizeof(zip),
                                     .open = zip_open,
@@ -297,7 +360,9 @@ const ef_stage_kind ef_stage_zip = {.name = "Zip",
                                     .rows = zip_rows,
                                     .stacks = zip_stacks,
                                     .close = zip_close,
-                                    .count = zip_count};
+                                    .count = zip_count,
+                                    .save = zip_save,
+                                    .restore = zip_restore};
 
 /* ---- the same elements -------------------------------------------------------------------------
  */
@@ -350,7 +415,9 @@ const ef_stage_kind ef_stage_counted = {.name = "AssertCardinality",
                                         .size = sizeof(counter),
                                         .open = counted_open,
                                         .next = counted_next,
-                                        .count = counted_count};
+                                        .count = counted_count,
+                                        .save = counter_save,
+                                        .restore = counter_restore};
 
 /* Cancellation and a lack of memory are not errors of an element, so they are returned. */
 static ef_status *ignore_next(ef_stage *s, ef_tensor *out, bool *end) {

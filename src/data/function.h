@@ -32,6 +32,9 @@ ef_status *ef_element_fn_run(const ef_element_fn *f, const ef_tensor *in, ef_ten
 /* The same with the inputs in two arrays, as in a reduction: the state and the element. */
 ef_status *ef_element_fn_run2(const ef_element_fn *f, const ef_tensor *in, int n,
                               const ef_tensor *rest, ef_tensor *out);
+/* EF_FAILED_PRECONDITION: a function of the dataset, or of one below it, has an op whose result
+ * depends on more than its inputs: a variable, a random op's position, the program. */
+ef_status *ef_dataset_self_contained(const ef_dataset *d);
 /* Checks that the function takes `width` tensors beside its captures. */
 ef_status *ef_element_fn_check(const ef_element_fn *f, const ef_dataset *d, int width);
 

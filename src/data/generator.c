@@ -73,12 +73,25 @@ static int64_t generator_count(const ef_dataset *d) {
     return EF_COUNT_UNKNOWN;
 }
 
+/* What the program keeps behind its state is not ours to save. */
+static ef_status *generator_save(ef_stage *s, ef_saver *w) {
+    (void)w;
+    return ef_error(EF_UNIMPLEMENTED, "%s does not support checkpointing.", s->dataset->op->name);
+}
+
+static ef_status *generator_restore(ef_stage *s, ef_loader *r) {
+    (void)r;
+    return ef_error(EF_UNIMPLEMENTED, "%s does not support checkpointing.", s->dataset->op->name);
+}
+
 const ef_stage_kind ef_stage_generator = {.name = "Generator",
                                           .size = sizeof(generator),
                                           .open = generator_open,
                                           .next = generator_next,
                                           .close = generator_close,
-                                          .count = generator_count};
+                                          .count = generator_count,
+                                          .save = generator_save,
+                                          .restore = generator_restore};
 
 /* ---- random numbers ----------------------------------------------------------------------------
  */
@@ -110,8 +123,21 @@ static int64_t random_count(const ef_dataset *d) {
     return EF_COUNT_INFINITE;
 }
 
+static ef_status *random_save(ef_stage *s, ef_saver *w) {
+    ef_save_seeds(w, ef_seeds_of(ef_dataset_arg(s->dataset, "seed_generator", NULL)));
+    ef_save_random(w, &((numbers *)s)->random);
+    return NULL;
+}
+
+static ef_status *random_restore(ef_stage *s, ef_loader *r) {
+    EF_TRY(ef_load_seeds(r, ef_seeds_of(ef_dataset_arg(s->dataset, "seed_generator", NULL))));
+    return ef_load_random(r, &((numbers *)s)->random);
+}
+
 const ef_stage_kind ef_stage_random = {.name = "Random",
                                        .size = sizeof(numbers),
                                        .open = random_open,
                                        .next = random_next,
-                                       .count = random_count};
+                                       .count = random_count,
+                                       .save = random_save,
+                                       .restore = random_restore};

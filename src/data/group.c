@@ -15,7 +15,8 @@ typedef struct group {
     ef_element_fn key, size, reduce;
     bucket *bucket; /* by key, ascending */
     size_t n, cap;
-    ef_stage *now; /* the dataset whose elements come next; NULL: none */
+    ef_stage *now;      /* the dataset whose elements come next; NULL: none */
+    ef_tensor given[2]; /* what it was made of: the key, and the elements as a dataset */
     ef_tensor *in;
     bool over;
 } group;
@@ -47,11 +48,17 @@ static void bucket_empty(bucket *b, int width) {
     b->n = 0;
 }
 
+static void end_window(group *g) {
+    ef_stage_close(g->now);
+    g->now = NULL;
+    ef_element_release(g->given, 2);
+}
+
 static void group_close(ef_stage *s) {
     group *g = (group *)s;
     for (size_t k = 0; k < g->n; k++) bucket_empty(&g->bucket[k], s->source->width);
     ef_free(g->bucket);
-    ef_stage_close(g->now);
+    end_window(g);
     ef_free(g->in);
     ef_element_fn_close(&g->key);
     ef_element_fn_close(&g->size);
@@ -105,25 +112,31 @@ static ef_status *bucket_for(group *g, int64_t key, bucket **out) {
     return NULL;
 }
 
-/* Opens the dataset of a bucket, which is removed. */
-static ef_status *start(group *g, bucket *b) {
-    ef_tensor in[2] = {0}, out = {0};
-    ef_status *s = key_tensor(b->key, &in[0]);
-    const ef_dataset *source = g->base.source->dataset;
-    if (s == NULL)
-        s = ef_dataset_of_elements(source, -1, b->element, g->base.source->width, b->n, &in[1]);
-    bucket_empty(b, g->base.source->width);
-    memmove(b, b + 1, (size_t)(g->bucket + --g->n - b) * sizeof *b);
-    if (s == NULL) s = ef_element_fn_run(&g->reduce, in, &out);
+/* Opens the dataset that the program makes of `given`. */
+static ef_status *open_window(group *g) {
+    ef_tensor out = {0};
+    ef_status *s = ef_element_fn_run(&g->reduce, g->given, &out);
     if (s == NULL && ef_dataset_of(&out) == NULL)
         s = ef_error(EF_INVALID, "`reduce_func` must return a `Dataset` object.");
     if (s == NULL && ef_dataset_width(ef_dataset_of(&out)) != g->base.width)
         s = ef_error(EF_INVALID, "`reduce_func` must return a dataset of elements of %d tensors",
                      g->base.width);
     if (s == NULL) s = ef_stage_open_under(&g->base, ef_dataset_of(&out), &g->now);
-    ef_tensor_release(&in[0]);
-    ef_tensor_release(&in[1]);
     ef_tensor_release(&out);
+    return s;
+}
+
+/* The dataset of a bucket, which goes. */
+static ef_status *start(group *g, bucket *b) {
+    ef_status *s = key_tensor(b->key, &g->given[0]);
+    const ef_dataset *source = g->base.source->dataset;
+    if (s == NULL)
+        s = ef_dataset_of_elements(source, -1, b->element, g->base.source->width, b->n,
+                                   &g->given[1]);
+    bucket_empty(b, g->base.source->width);
+    memmove(b, b + 1, (size_t)(g->bucket + --g->n - b) * sizeof *b);
+    if (s == NULL) s = open_window(g);
+    if (s != NULL) end_window(g);
     return s;
 }
 
@@ -151,8 +164,7 @@ static ef_status *group_next(ef_stage *s, ef_tensor *out, bool *end) {
         if (g->now != NULL) {
             EF_TRY(ef_stage_next(g->now, out, end));
             if (!*end) return NULL;
-            ef_stage_close(g->now);
-            g->now = NULL;
+            end_window(g);
             *end = false;
         } else if (!g->over) {
             EF_TRY(keep_one(g));
@@ -165,6 +177,56 @@ static ef_status *group_next(ef_stage *s, ef_tensor *out, bool *end) {
     }
 }
 
+/* ---- positions ---------------------------------------------------------------------------------
+ */
+
+static ef_status *group_save(ef_stage *s, ef_saver *w) {
+    const group *g = (const group *)s;
+    ef_save_int(w, g->over);
+    ef_save_int(w, (int64_t)g->n);
+    for (size_t k = 0; k < g->n; k++) {
+        const bucket *b = &g->bucket[k];
+        ef_save_int(w, b->key);
+        ef_save_int(w, b->n);
+        EF_TRY(ef_save_tensors(w, b->element, b->n * s->source->width));
+    }
+    ef_save_int(w, g->now != NULL);
+    if (g->now == NULL) return NULL;
+    EF_TRY(ef_save_tensors(w, g->given, 2));
+    return ef_position_save(g->now, w);
+}
+
+static ef_status *restore_bucket(group *g, ef_loader *r) {
+    int64_t key, n;
+    bucket *b = NULL;
+    const int width = g->base.source->width;
+    EF_TRY(ef_load_int(r, &key));
+    EF_TRY(ef_load_count(r, &n));
+    EF_TRY(bucket_for(g, key, &b));
+    if (b->n != 0 || n >= b->most) return ef_load_broken("a window in it is too large");
+    for (; b->n < n; b->n++) {
+        EF_TRY(ef_elements_room(&b->element, b->n, b->n + 1, width));
+        EF_TRY(ef_load_element(r, g->base.source->dataset, b->element + b->n * width));
+    }
+    return NULL;
+}
+
+static ef_status *group_restore(ef_stage *s, ef_loader *r) {
+    group *g = (group *)s;
+    int64_t n;
+    bool has;
+    EF_TRY(ef_load_bool(r, &g->over));
+    EF_TRY(ef_load_count(r, &n));
+    for (int64_t k = 0; k < n; k++) EF_TRY(restore_bucket(g, r));
+    EF_TRY(ef_load_bool(r, &has));
+    if (!has) return NULL;
+    EF_TRY(ef_load_tensors(r, g->given, 2));
+    if (g->given[0].dtype != EF_I64 || g->given[0].rank != 0 || ef_dataset_of(&g->given[1]) == NULL)
+        return ef_load_broken("a window in it has no key or no elements");
+    EF_TRY(open_window(g));
+    return ef_position_restore(g->now, r);
+}
+
 static int64_t unknown(const ef_dataset *d) {
     (void)d;
     return EF_COUNT_UNKNOWN;
@@ -175,4 +237,6 @@ const ef_stage_kind ef_stage_group = {.name = "GroupByWindow",
                                       .open = group_open,
                                       .next = group_next,
                                       .close = group_close,
-                                      .count = unknown};
+                                      .count = unknown,
+                                      .save = group_save,
+                                      .restore = group_restore};

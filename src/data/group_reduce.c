@@ -125,6 +125,49 @@ static ef_status *group_next(ef_stage *s, ef_tensor *out, bool *end) {
     return *end ? NULL : ef_element_fn_run(&g->finalize, g->item[g->at++].state, out);
 }
 
+static ef_status *group_save(ef_stage *s, ef_saver *w) {
+    const group *g = (const group *)s;
+    ef_save_int(w, g->read);
+    ef_save_int(w, g->at);
+    ef_save_int(w, g->n);
+    for (int64_t k = 0; k < g->n; k++) {
+        ef_save_int(w, g->item[k].key);
+        EF_TRY(ef_save_tensors(w, g->item[k].state, g->init.n_out));
+    }
+    return NULL;
+}
+
+/* A state is made by init_func, then replaced by the saved one, which must be like it. */
+static ef_status *restore_state(group *g, ef_loader *r) {
+    ef_shape scalar = {.rank = 0};
+    ef_tensor key = {0}, *state = NULL, *made = g->in + g->base.source->width;
+    EF_TRY(ef_tensor_alloc(&key, EF_I64, &scalar));
+    ef_status *s = ef_load_int(r, key.data);
+    if (s == NULL) s = state_for(g, &key, &state);
+    ef_tensor_release(&key);
+    if (s == NULL) s = ef_load_tensors(r, made, g->init.n_out);
+    for (int k = 0; k < g->init.n_out && s == NULL; k++)
+        if (made[k].dtype != state[k].dtype) s = ef_load_broken("a state in it has another dtype");
+    for (int k = 0; k < g->init.n_out && s == NULL; k++) {
+        ef_tensor_release(&state[k]);
+        ef_tensor_move(&state[k], &made[k]);
+    }
+    if (s != NULL) ef_element_release(made, g->init.n_out);
+    return s;
+}
+
+static ef_status *group_restore(ef_stage *s, ef_loader *r) {
+    group *g = (group *)s;
+    int64_t n, at;
+    EF_TRY(ef_load_bool(r, &g->read));
+    EF_TRY(ef_load_upto(r, INT64_MAX, &at));
+    EF_TRY(ef_load_count(r, &n));
+    for (int64_t k = 0; k < n; k++) EF_TRY(restore_state(g, r));
+    if (at > g->n) return ef_load_broken("a number in it is out of range");
+    g->at = at;
+    return NULL;
+}
+
 static int64_t unknown(const ef_dataset *d) {
     (void)d;
     return EF_COUNT_UNKNOWN;
@@ -135,4 +178,6 @@ const ef_stage_kind ef_stage_group_reduce = {.name = "GroupByReducer",
                                              .open = group_open,
                                              .next = group_next,
                                              .close = group_close,
-                                             .count = unknown};
+                                             .count = unknown,
+                                             .save = group_save,
+                                             .restore = group_restore};

@@ -49,6 +49,27 @@ static ef_status *unique_next(ef_stage *s, ef_tensor *out, bool *end) {
     }
 }
 
+static ef_status *unique_save(ef_stage *s, ef_saver *w) {
+    const unique *u = (const unique *)s;
+    ef_save_int(w, (int64_t)u->seen.n);
+    for (size_t k = 0; k < u->seen.cap; k++)
+        if (u->seen.slot[k].value != NULL) EF_TRY(ef_save_tensors(w, u->seen.slot[k].value, 1));
+    return NULL;
+}
+
+static ef_status *unique_restore(ef_stage *s, ef_loader *r) {
+    int64_t n;
+    EF_TRY(ef_load_count(r, &n));
+    for (int64_t k = 0; k < n; k++) {
+        ef_tensor t = {0};
+        EF_TRY(ef_load_element(r, s->dataset, &t));
+        ef_status *bad = remember((unique *)s, ef_tensor_hash(1, &t), &t);
+        ef_tensor_release(&t);
+        if (bad != NULL) return bad;
+    }
+    return NULL;
+}
+
 static int64_t unknown(const ef_dataset *d) {
     (void)d;
     return EF_COUNT_UNKNOWN;
@@ -58,7 +79,9 @@ const ef_stage_kind ef_stage_unique = {.name = "UniqueElements",
                                        .size = sizeof(unique),
                                        .next = unique_next,
                                        .close = unique_close,
-                                       .count = unknown};
+                                       .count = unknown,
+                                       .save = unique_save,
+                                       .restore = unique_restore};
 
 /* ---- directed ----------------------------------------------------------------------------------
  */
@@ -117,6 +140,31 @@ static ef_status *directed_next(ef_stage *s, ef_tensor *out, bool *end) {
     return NULL;
 }
 
+static ef_status *directed_save(ef_stage *s, ef_saver *w) {
+    const directed *d = (const directed *)s;
+    for (int k = 0; k < d->n; k++) {
+        ef_save_int(w, d->part[k] != NULL);
+        if (d->part[k] != NULL) EF_TRY(ef_position_save(d->part[k], w));
+    }
+    return NULL;
+}
+
+static ef_status *directed_restore(ef_stage *s, ef_loader *r) {
+    directed *d = (directed *)s;
+    for (int k = 0; k < d->n; k++) {
+        bool has;
+        EF_TRY(ef_load_bool(r, &has));
+        if (has) {
+            EF_TRY(ef_position_restore(d->part[k], r));
+            continue;
+        }
+        ef_stage_close(d->part[k]);
+        d->part[k] = NULL;
+        d->left--;
+    }
+    return NULL;
+}
+
 /* As in TensorFlow, although the selector may end earlier. */
 static int64_t directed_count(const ef_dataset *d) {
     int n;
@@ -131,4 +179,6 @@ const ef_stage_kind ef_stage_directed = {.name = "DirectedInterleave",
                                          .open = directed_open,
                                          .next = directed_next,
                                          .close = directed_close,
-                                         .count = directed_count};
+                                         .count = directed_count,
+                                         .save = directed_save,
+                                         .restore = directed_restore};

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/pool.h"
 #include "data/function.h"
+#include "data/leftover.h"
 #include "data/ring.h"
 #include "data/rows.h"
 #include "data/stage.h"
@@ -25,6 +26,7 @@ typedef struct map {
     ef_ring *ring;               /* NULL: calls run in the caller's thread */
     int64_t wish;                /* num_parallel_calls; 1: one at a time */
     uint64_t calls, ns, busy_ns; /* measured; busy: processor time */
+    ef_leftover leftover;        /* comes before what is made now */
     bool quick;                  /* the decision was made; without a ring: no threads */
 } map;
 
@@ -46,6 +48,7 @@ static ef_status *map_open(ef_stage *s) {
 static void map_close(ef_stage *s) {
     map *m = (map *)s;
     ef_ring_close(m->ring);
+    ef_leftover_close(&m->leftover);
     if (m->in != NULL) ef_element_release(m->in, s->source->width);
     ef_free(m->in);
     ef_element_fn_close(&m->f);
@@ -125,6 +128,7 @@ static ef_status *maybe_threads(map *m) {
 
 static ef_status *map_next(ef_stage *s, ef_tensor *out, bool *end) {
     map *m = (map *)s;
+    if (EF_UNLIKELY(ef_leftover_any(&m->leftover))) return ef_leftover_next(&m->leftover, out, end);
     if (m->wish != 1 && !m->quick) EF_TRY(maybe_threads(m));
     if (m->ring != NULL) return ef_ring_next(m->ring, out, end);
     EF_TRY(ef_stage_next(s->source, m->in, end));
@@ -143,7 +147,8 @@ static ef_status *map_next(ef_stage *s, ef_tensor *out, bool *end) {
 
 static bool map_stacks(ef_stage *s) {
     map *m = (map *)s;
-    return m->ring == NULL && ef_element_fn_stacks(&m->f, s->source->dataset);
+    return m->ring == NULL && !ef_leftover_any(&m->leftover) &&
+           ef_element_fn_stacks(&m->f, s->source->dataset);
 }
 
 /* The error of the first of n stacked elements for which the function fails: found by calling it
@@ -181,6 +186,18 @@ static ef_status *map_rows(ef_stage *s, int64_t n, ef_tensor *out, int64_t *got)
     return bad;
 }
 
+static ef_status *map_save(ef_stage *s, ef_saver *w) {
+    map *m = (map *)s;
+    EF_TRY(ef_leftover_save(&m->leftover, w));
+    if (m->ring != NULL && !m->leftover.end) EF_TRY(ef_ring_save(m->ring, w));
+    ef_save_stop(w);
+    return NULL;
+}
+
+static ef_status *map_restore(ef_stage *s, ef_loader *r) {
+    return ef_leftover_load(&((map *)s)->leftover, r, s->dataset);
+}
+
 const ef_stage_kind ef_stage_map = {.name = "Map",
                                     .size = sizeof(map),
                                     .open = map_open,
@@ -188,4 +205,6 @@ const ef_stage_kind ef_stage_map = {.name = "Map",
                                     .rows = map_rows,
                                     .stacks = map_stacks,
                                     .close = map_close,
-                                    .drains = true};
+                                    .drains = true,
+                                    .save = map_save,
+                                    .restore = map_restore};

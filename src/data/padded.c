@@ -132,9 +132,20 @@ static int64_t padded_count(const ef_dataset *d) {
     return n / size + (n % size != 0 && !ef_dataset_int(d, "drop_remainder", 0));
 }
 
+static ef_status *padded_save(ef_stage *s, ef_saver *w) {
+    ef_save_int(w, ((padded *)s)->over);
+    return NULL;
+}
+
+static ef_status *padded_restore(ef_stage *s, ef_loader *r) {
+    return ef_load_bool(r, &((padded *)s)->over);
+}
+
 const ef_stage_kind ef_stage_padded_batch = {.name = "PaddedBatch",
                                              .size = sizeof(padded),
                                              .open = padded_open,
                                              .next = padded_next,
                                              .close = padded_close,
-                                             .count = padded_count};
+                                             .count = padded_count,
+                                             .save = padded_save,
+                                             .restore = padded_restore};

@@ -8,6 +8,7 @@
 #include "data/rows.h"
 #include "data/stage.h"
 #include "ops/data/iterator.h"
+#include <string.h>
 #include <time.h>
 
 typedef struct ef_pipeline {
@@ -145,6 +146,84 @@ static ef_status *pipeline_peek(ef_pipeline *p, bool *more) {
     return s;
 }
 
+/* ---- positions ---------------------------------------------------------------------------------
+ */
+
+static const char title[] = "evenflow position 1"; /* what a position begins with */
+
+/* The seeds that iterations which have not begun will get, as those of a shuffle below repeat. */
+static void save_seeds(const ef_dataset *d, ef_saver *w) {
+    for (int k = 0; k < d->n_in; k++) {
+        const ef_dataset *source = ef_dataset_of(&d->in[k]);
+        ef_seeds *g = ef_seeds_of(&d->in[k]);
+        if (g != NULL) ef_save_seeds(w, g);
+        if (source != NULL) save_seeds(source, w);
+    }
+}
+
+static ef_status *restore_seeds(const ef_dataset *d, ef_loader *r) {
+    for (int k = 0; k < d->n_in; k++) {
+        const ef_dataset *source = ef_dataset_of(&d->in[k]);
+        ef_seeds *g = ef_seeds_of(&d->in[k]);
+        if (g != NULL) EF_TRY(ef_load_seeds(r, g));
+        if (source != NULL) EF_TRY(restore_seeds(source, r));
+    }
+    return NULL;
+}
+
+static ef_status *save_all(ef_pipeline *p, ef_saver *w) {
+    ef_save_text(w, title, sizeof title - 1);
+    ef_save_int(w, p->over);
+    ef_save_int(w, p->has_peeked);
+    if (p->has_peeked) EF_TRY(ef_save_tensors(w, p->peeked, p->top->width));
+    EF_TRY(ef_ahead_save(&p->ahead, w));
+    EF_TRY(ef_position_save(p->top, w));
+    save_seeds(p->top->dataset, w);
+    return w->text.failed ? ef_no_memory(w->text.n) : NULL;
+}
+
+static ef_status *pipeline_save(ef_pipeline *p, bool strict, ef_text *out) {
+    ef_saver w = {.text = *out};
+    if (strict) EF_TRY(ef_dataset_self_contained(p->top->dataset));
+    EF_TRY(enter(p));
+    ef_status *s = save_all(p, &w);
+    ef_rings_resume(&w);
+    leave(p);
+    *out = w.text;
+    return s;
+}
+
+static ef_status *restore_all(ef_pipeline *p, ef_loader *r) {
+    const char *at;
+    size_t n;
+    EF_TRY(ef_load_text(r, &at, &n));
+    if (n != sizeof title - 1 || memcmp(at, title, n) != 0)
+        return ef_load_broken("it was not written by Evenflow, or by another version of it");
+    EF_TRY(ef_load_bool(r, &p->over));
+    bool peeked;
+    EF_TRY(ef_load_bool(r, &peeked));
+    if (peeked) EF_TRY(ef_load_element(r, p->top->dataset, p->peeked));
+    p->has_peeked = peeked;
+    EF_TRY(ef_ahead_restore(&p->ahead, r));
+    EF_TRY(ef_position_restore(p->top, r));
+    EF_TRY(restore_seeds(p->top->dataset, r));
+    return r->left.n == 0 ? NULL : ef_load_broken("it is too long");
+}
+
+static ef_status *pipeline_restore(ef_pipeline *p, const char *bytes, size_t n, ef_pipeline **out) {
+    ef_loader r = {.left = {(const unsigned char *)bytes, n}};
+    ef_pipeline *fresh = NULL;
+    EF_TRY(pipeline_open(p->top->dataset, &fresh));
+    ef_pipeline_depth++;
+    ef_status *s = restore_all(fresh, &r);
+    ef_pipeline_depth--;
+    if (s == NULL)
+        *out = fresh;
+    else
+        pipeline_unref(fresh);
+    return s;
+}
+
 /* ---- reductions --------------------------------------------------------------------------------
  */
 
@@ -194,4 +273,6 @@ const ef_data_hooks ef_data = {.open = pipeline_open,
                                .next = pipeline_next,
                                .peek = pipeline_peek,
                                .count = ef_stage_count,
-                               .reduce = reduce};
+                               .reduce = reduce,
+                               .save = pipeline_save,
+                               .restore = pipeline_restore};

@@ -19,11 +19,19 @@ static ef_status *prefetch_next(ef_stage *s, ef_tensor *out, bool *end) {
 }
 
 static bool prefetch_stacks(ef_stage *s) {
-    return ((prefetch *)s)->ahead.ring == NULL && ef_stage_stacks(s->source);
+    return ef_ahead_holds_none(&((prefetch *)s)->ahead) && ef_stage_stacks(s->source);
 }
 
 static ef_status *prefetch_rows(ef_stage *s, int64_t n, ef_tensor *out, int64_t *got) {
     return ef_stage_rows(s->source, n, out, got);
+}
+
+static ef_status *prefetch_save(ef_stage *s, ef_saver *w) {
+    return ef_ahead_save(&((prefetch *)s)->ahead, w);
+}
+
+static ef_status *prefetch_restore(ef_stage *s, ef_loader *r) {
+    return ef_ahead_restore(&((prefetch *)s)->ahead, r);
 }
 
 const ef_stage_kind ef_stage_prefetch = {.name = "Prefetch",
@@ -32,4 +40,6 @@ const ef_stage_kind ef_stage_prefetch = {.name = "Prefetch",
                                          .next = prefetch_next,
                                          .rows = prefetch_rows,
                                          .stacks = prefetch_stacks,
-                                         .close = prefetch_close};
+                                         .close = prefetch_close,
+                                         .save = prefetch_save,
+                                         .restore = prefetch_restore};

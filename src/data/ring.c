@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/pool.h"
 #include "base/pulse.h"
+#include "data/leftover.h"
 #include "data/tune.h"
 #include "tensor/tensor.h"
 #include <errno.h>
@@ -34,6 +35,9 @@ struct ef_ring {
     uint64_t largest, bytes;      /* of one element, and of all elements that are ready */
     uint64_t busy;                /* processor time of the workers in this interval, ns */
     bool taking, ended, stopped;
+    bool paused;                        /* while a position is saved */
+    int filling;                        /* workers that fill a slot */
+    ef_ring *resumed;                   /* the next one of the saver's list, if paused */
     bool was_full, was_empty, was_held; /* in this interval; held: back by the byte ceiling */
     int n_workers, n_started;           /* workers in use, and threads */
     pthread_t *worker;
@@ -121,7 +125,7 @@ ef_status *ef_ring_open(ef_run *run, const ef_ring_work *work, const ef_ring_siz
 /* Whether a worker may take the next slot; the bytes for its element are reserved then. */
 static bool may_take(ef_ring *r) {
     uint64_t used = r->tail - r->head;
-    if (r->taking || r->ended) return false;
+    if (r->taking || r->ended || r->paused) return false;
     if (used >= r->ahead) {
         r->was_full = true;
         return false;
@@ -167,6 +171,7 @@ static void fill(ef_ring *r) {
     bool end = false;
     s->bytes = r->largest;
     r->taking = true;
+    r->filling++;
     ef_mutex_unlock(&r->lock);
     ef_status *error = r->work.take(r->work.arg, s->element, &end);
     ef_mutex_lock(&r->lock);
@@ -187,6 +192,7 @@ static void fill(ef_ring *r) {
     s->error = error;
     s->end = end;
     s->ready = true;
+    r->filling--;
     pthread_cond_broadcast(&r->filled);
 }
 
@@ -316,16 +322,21 @@ static void tune(ef_ring *r, uint64_t now) {
     r->began = now;
 }
 
-static void wait_a_while(ef_ring *r, const slot *s) {
+static struct timespec soon(void) {
     struct timespec until;
-    ef_pool_block(ef_context_here());
-    void *blocking = ef_blocking_begin();
     clock_gettime(CLOCK_REALTIME, &until);
     until.tv_nsec += WAIT_MS * 1000000L;
     if (until.tv_nsec >= 1000000000L) {
         until.tv_sec++;
         until.tv_nsec -= 1000000000L;
     }
+    return until;
+}
+
+static void wait_a_while(ef_ring *r, const slot *s) {
+    struct timespec until = soon();
+    ef_pool_block(ef_context_here());
+    void *blocking = ef_blocking_begin();
     ef_mutex_lock(&r->lock);
     int late = 0;
     while (!s->ready && !r->stopped && late != ETIMEDOUT)
@@ -380,6 +391,61 @@ ef_status *ef_ring_next(ef_ring *r, ef_tensor *out, bool *end) {
     ef_mutex_unlock(&r->lock);
     if (!r->run->untuned) tune(r, ef_now_ns());
     return error;
+}
+
+/* ---- positions ----------------------------------------------------------------------------------
+ */
+
+static void wait_while_filling(ef_ring *r) {
+    struct timespec until = soon();
+    void *blocking = ef_blocking_begin();
+    ef_mutex_lock(&r->lock);
+    for (int late = 0; r->filling > 0 && late != ETIMEDOUT;)
+        late = pthread_cond_timedwait(&r->filled, &r->lock.mutex, &until);
+    ef_mutex_unlock(&r->lock);
+    ef_blocking_end(blocking);
+}
+
+static ef_status *pause_ring(ef_ring *r, ef_saver *w) {
+    unsigned pulse = ef_pulse();
+    ef_mutex_lock(&r->lock);
+    r->paused = true;
+    r->resumed = w->paused;
+    w->paused = r;
+    ef_mutex_unlock(&r->lock);
+    for (;;) {
+        ef_mutex_lock(&r->lock);
+        bool idle = r->filling == 0;
+        ef_mutex_unlock(&r->lock);
+        if (idle) return NULL;
+        wait_while_filling(r);
+        EF_TRY(ef_pulse_check(ef_context_here(), &pulse));
+    }
+}
+
+void ef_rings_resume(ef_saver *w) {
+    for (ef_ring *r = w->paused, *next; r != NULL; r = next) {
+        ef_mutex_lock(&r->lock);
+        next = r->resumed;
+        r->paused = false;
+        pthread_cond_broadcast(&r->freed);
+        ef_mutex_unlock(&r->lock);
+    }
+    w->paused = NULL;
+}
+
+ef_status *ef_ring_save(ef_ring *r, ef_saver *w) {
+    EF_TRY(pause_ring(r, w));
+    for (uint64_t k = r->head; k < r->tail; k++) {
+        const slot *s = &r->slots[k % r->n_slots];
+        if (s->error != NULL)
+            ef_save_failure(w, s->error);
+        else if (s->end)
+            ef_save_end(w);
+        else
+            EF_TRY(ef_save_made(w, s->element, r->work.gives));
+    }
+    return NULL;
 }
 
 void ef_ring_close(ef_ring *r) {

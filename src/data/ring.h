@@ -4,6 +4,7 @@
  */
 #ifndef EF_DATA_RING_H
 #define EF_DATA_RING_H
+#include "data/position.h"
 #include "data/run.h"
 
 typedef struct ef_ring ef_ring;
@@ -32,6 +33,11 @@ ef_status *ef_ring_open(ef_run *run, const ef_ring_work *work, const ef_ring_siz
                         ef_ring **out);
 void ef_ring_close(ef_ring *r); /* waits for its threads; NULL is fine */
 ef_status *ef_ring_next(ef_ring *r, ef_tensor *out, bool *end);
+
+/* Waits until no worker is busy, then writes what they made and nobody took yet, as leftovers are
+ * written. Workers begin nothing new until ef_rings_resume. */
+ef_status *ef_ring_save(ef_ring *r, ef_saver *w);
+void ef_rings_resume(ef_saver *w);
 
 /* For the run. */
 ef_ring *ef_ring_after(const ef_ring *r);

@@ -130,6 +130,64 @@ static ef_status *shuffle_next(ef_stage *s, ef_tensor *out, bool *end) {
     return NULL;
 }
 
+/* ---- positions ---------------------------------------------------------------------------------
+ * The buffer is written from the place on that is drawn from next. */
+
+static ef_status *shuffle_save(ef_stage *s, ef_saver *w) {
+    const shuffle *h = (const shuffle *)s;
+    const uint64_t second = h->two ? h->back.end - h->back.start : 0;
+    ef_save_seeds(w, ef_seeds_of(ef_dataset_arg(s->dataset, "seed_generator", NULL)));
+    ef_save_random(w, &h->random);
+    ef_save_int(w, h->count);
+    ef_save_int(w, h->got_any);
+    ef_save_int(w, h->two);
+    ef_save_int(w, h->front.over);
+    ef_save_int(w, h->back.over);
+    ef_save_int(w, h->front.start > 0);
+    ef_save_int(w, (int64_t)h->room);
+    ef_save_int(w, (int64_t)(h->n - second));
+    ef_save_int(w, (int64_t)second);
+    for (uint64_t k = h->front.start; k < h->front.start + h->n; k++)
+        EF_TRY(ef_save_tensors(w, place(h, k), s->width));
+    return NULL;
+}
+
+static ef_status *restore_buffer(shuffle *h, ef_loader *r, int64_t room, int64_t n, bool drawn) {
+    const uint64_t all = (uint64_t)room * (uint64_t)h->base.width;
+    if (n > room || room > h->size || (uint64_t)room > SIZE_MAX / sizeof(ef_tensor) / 1024)
+        return ef_load_broken("the buffer of a shuffle is too large");
+    if (room > 0 && (h->buffer = ef_calloc(all, sizeof *h->buffer)) == NULL)
+        return ef_no_memory(all * sizeof *h->buffer);
+    h->room = (uint64_t)room;
+    h->front.start = drawn ? h->room : 0; /* a buffer that was drawn from grows no more */
+    for (; (int64_t)h->n < n; h->n++)
+        EF_TRY(ef_load_element(r, ef_dataset_source(h->base.dataset),
+                               place(h, h->front.start + h->n)));
+    return NULL;
+}
+
+static ef_status *shuffle_restore(ef_stage *s, ef_loader *r) {
+    shuffle *h = (shuffle *)s;
+    int64_t room, first, second;
+    bool drawn;
+    EF_TRY(ef_load_seeds(r, ef_seeds_of(ef_dataset_arg(s->dataset, "seed_generator", NULL))));
+    EF_TRY(ef_load_random(r, &h->random));
+    EF_TRY(ef_load_int(r, &h->count));
+    EF_TRY(ef_load_bool(r, &h->got_any));
+    EF_TRY(ef_load_bool(r, &h->two));
+    EF_TRY(ef_load_bool(r, &h->front.over));
+    EF_TRY(ef_load_bool(r, &h->back.over));
+    EF_TRY(ef_load_bool(r, &drawn));
+    EF_TRY(ef_load_upto(r, INT64_MAX, &room));
+    EF_TRY(ef_load_count(r, &first));
+    EF_TRY(ef_load_count(r, &second));
+    if (second > 0 && !h->two) return ef_load_broken("a shuffle has one round too many");
+    EF_TRY(restore_buffer(h, r, room, first + second, drawn));
+    h->front.end = h->back.start = h->front.start + (uint64_t)first;
+    h->back.end = h->back.start + (uint64_t)second;
+    return NULL;
+}
+
 static int64_t shuffle_count(const ef_dataset *d) {
     int64_t n = ef_dataset_int(d, "count", 1), source = ef_stage_count(ef_dataset_source(d)), all;
     if (n < 0) return source == 0 ? 0 : EF_COUNT_INFINITE;
@@ -142,4 +200,7 @@ const ef_stage_kind ef_stage_shuffle = {.name = "Shuffle",
                                         .open = shuffle_open,
                                         .next = shuffle_next,
                                         .close = shuffle_close,
-                                        .count = shuffle_count};
+                                        .count = shuffle_count,
+                                        .save = shuffle_save,
+                                        .restore = shuffle_restore,
+                                        .sourceless = true};

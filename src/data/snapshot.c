@@ -30,6 +30,7 @@ typedef struct folder {
     writer *out; /* by shard, ascending */
     int64_t n_out;
     bool reads, finished, sharded;
+    bool silent; /* elements of the source are given on and not written */
     ef_text record;
 } folder;
 
@@ -174,14 +175,27 @@ static ef_status *save_open(ef_stage *s) {
 
 static ef_status *folder_next(ef_stage *s, ef_tensor *out, bool *end) {
     folder *f = (folder *)s;
-    return f->reads ? ef_stage_next(s->source, out, end) : write_next(f, out, end);
+    return f->reads || f->silent ? ef_stage_next(s->source, out, end) : write_next(f, out, end);
+}
+
+/* Whoever saves needs all elements in one run. */
+static ef_status *save_save(ef_stage *s, ef_saver *w) {
+    (void)w;
+    return ef_error(EF_UNIMPLEMENTED, "%s does not support checkpointing.", s->dataset->op->name);
+}
+
+static ef_status *save_restore(ef_stage *s, ef_loader *r) {
+    (void)r;
+    return ef_error(EF_UNIMPLEMENTED, "%s does not support checkpointing.", s->dataset->op->name);
 }
 
 const ef_stage_kind ef_stage_save = {.name = "Save",
                                      .size = sizeof(folder),
                                      .open = save_open,
                                      .next = folder_next,
-                                     .close = folder_close};
+                                     .close = folder_close,
+                                     .save = save_save,
+                                     .restore = save_restore};
 
 /* ---- reading -----------------------------------------------------------------------------------
  */
@@ -247,12 +261,39 @@ static int64_t load_count(const ef_dataset *d) {
     return n;
 }
 
+/* The folder names a run whose elements all came from one iteration, so an iteration that began in
+ * the middle writes nothing. */
+static ef_status *folder_save(ef_stage *s, ef_saver *w) {
+    ef_save_int(w, ((folder *)s)->reads);
+    return NULL;
+}
+
+static ef_status *folder_restore(ef_stage *s, ef_loader *r) {
+    folder *f = (folder *)s;
+    bool read;
+    EF_TRY(ef_load_bool(r, &read));
+    if (read == f->reads) {
+        f->silent = !read;
+        return NULL;
+    }
+    if (read || ef_dataset_source(s->dataset) == NULL)
+        return ef_error(EF_NOT_FOUND, "%s: the elements at %.800s are not there any more",
+                        s->dataset->op->name, f->path);
+    ef_stage_close(s->source); /* they were not there yet: go on with the elements of the source */
+    s->source = NULL;
+    f->reads = false;
+    f->silent = true;
+    return ef_stage_open_source(s);
+}
+
 const ef_stage_kind ef_stage_load = {.name = "Load",
                                      .size = sizeof(folder),
                                      .open = load_open,
                                      .next = folder_next,
                                      .close = folder_close,
-                                     .count = load_count};
+                                     .count = load_count,
+                                     .save = folder_save,
+                                     .restore = folder_restore};
 
 static ef_status *snapshot_open(ef_stage *s) {
     folder *f = (folder *)s;
@@ -267,7 +308,9 @@ const ef_stage_kind ef_stage_snapshot = {.name = "SnapshotFolder",
                                          .size = sizeof(folder),
                                          .open = snapshot_open,
                                          .next = folder_next,
-                                         .close = folder_close};
+                                         .close = folder_close,
+                                         .save = folder_save,
+                                         .restore = folder_restore};
 
 /* ---- the elements of a shard -------------------------------------------------------------------
  */
@@ -305,6 +348,21 @@ static ef_status *stored_next(ef_stage *s, ef_tensor *out, bool *end) {
     return ef_stored_next(t->reader, s->dataset, out, end);
 }
 
+static ef_status *stored_save(ef_stage *s, ef_saver *w) {
+    const stored *t = (const stored *)s;
+    ef_save_int(w, t->skip);
+    ef_save_int(w, (int64_t)ef_reader_offset(t->reader));
+    return NULL;
+}
+
+static ef_status *stored_restore(ef_stage *s, ef_loader *r) {
+    stored *t = (stored *)s;
+    int64_t offset;
+    EF_TRY(ef_load_upto(r, INT64_MAX, &t->skip));
+    EF_TRY(ef_load_upto(r, INT64_MAX, &offset));
+    return ef_reader_seek(t->reader, (uint64_t)offset);
+}
+
 static int64_t unknown(const ef_dataset *d) {
     (void)d;
     return EF_COUNT_UNKNOWN;
@@ -315,4 +373,6 @@ const ef_stage_kind ef_stage_stored = {.name = "SnapshotReader",
                                        .open = stored_open,
                                        .next = stored_next,
                                        .close = stored_close,
-                                       .count = unknown};
+                                       .count = unknown,
+                                       .save = stored_save,
+                                       .restore = stored_restore};

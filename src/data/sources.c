@@ -31,11 +31,22 @@ static int64_t tensors_count(const ef_dataset *d) {
     return 1;
 }
 
+static ef_status *tensors_save(ef_stage *s, ef_saver *w) {
+    ef_save_int(w, ((tensors *)s)->done);
+    return NULL;
+}
+
+static ef_status *tensors_restore(ef_stage *s, ef_loader *r) {
+    return ef_load_bool(r, &((tensors *)s)->done);
+}
+
 const ef_stage_kind ef_stage_tensors = {.name = "Tensors",
                                         .size = sizeof(tensors),
                                         .open = open_nothing,
                                         .next = tensors_next,
-                                        .count = tensors_count};
+                                        .count = tensors_count,
+                                        .save = tensors_save,
+                                        .restore = tensors_restore};
 
 /* ---- several elements --------------------------------------------------------------------------
  */
@@ -56,11 +67,22 @@ static ef_status *elements_next(ef_stage *s, ef_tensor *out, bool *end) {
     return NULL;
 }
 
+static ef_status *elements_save(ef_stage *s, ef_saver *w) {
+    ef_save_int(w, ((elements *)s)->at);
+    return NULL;
+}
+
+static ef_status *elements_restore(ef_stage *s, ef_loader *r) {
+    return ef_load_upto(r, elements_count(s->dataset), &((elements *)s)->at);
+}
+
 const ef_stage_kind ef_stage_elements = {.name = "Elements",
                                          .size = sizeof(elements),
                                          .open = open_nothing,
                                          .next = elements_next,
-                                         .count = elements_count};
+                                         .count = elements_count,
+                                         .save = elements_save,
+                                         .restore = elements_restore};
 
 /* ---- rows --------------------------------------------------------------------------------------
  */
@@ -100,12 +122,24 @@ static ef_status *slices_rows(ef_stage *s, int64_t n, ef_tensor *out, int64_t *g
     return *got > 0 ? slices_cut(t, *got, false, out) : NULL;
 }
 
+static ef_status *slices_save(ef_stage *s, ef_saver *w) {
+    ef_save_int(w, ((slices *)s)->at);
+    return NULL;
+}
+
+static ef_status *slices_restore(ef_stage *s, ef_loader *r) {
+    slices *t = (slices *)s;
+    return ef_load_upto(r, t->n, &t->at);
+}
+
 const ef_stage_kind ef_stage_slices = {.name = "TensorSlices",
                                        .size = sizeof(slices),
                                        .open = slices_open,
                                        .next = slices_next,
                                        .rows = slices_rows,
-                                       .count = slices_count};
+                                       .count = slices_count,
+                                       .save = slices_save,
+                                       .restore = slices_restore};
 
 /* ---- numbers -----------------------------------------------------------------------------------
  */
@@ -116,15 +150,18 @@ typedef struct numbers {
     ef_dtype dtype;
 } numbers;
 
-static int64_t range_count(const ef_dataset *d) {
-    int64_t start = ef_dataset_int(d, "start", 0), stop = ef_dataset_int(d, "stop", 0);
-    int64_t step = ef_dataset_int(d, "step", 1);
+static int64_t count_from(const ef_dataset *d, int64_t start) {
+    int64_t stop = ef_dataset_int(d, "stop", 0), step = ef_dataset_int(d, "step", 1);
     if (step == 0 || (step > 0 ? start >= stop : start <= stop)) return 0;
     uint64_t length =
         step > 0 ? (uint64_t)stop - (uint64_t)start : (uint64_t)start - (uint64_t)stop;
     uint64_t size = step > 0 ? (uint64_t)step : -(uint64_t)step;
     uint64_t n = (length - 1) / size + 1;
     return n > INT64_MAX ? INT64_MAX : (int64_t)n;
+}
+
+static int64_t range_count(const ef_dataset *d) {
+    return count_from(d, ef_dataset_int(d, "start", 0));
 }
 
 static ef_status *range_open(ef_stage *s) {
@@ -170,9 +207,27 @@ static ef_status *range_rows(ef_stage *s, int64_t n, ef_tensor *out, int64_t *go
     return *got > 0 ? range_make(r, &shape, *got, out) : NULL;
 }
 
+static ef_status *range_save(ef_stage *s, ef_saver *w) {
+    ef_save_int(w, ((numbers *)s)->at);
+    ef_save_int(w, ((numbers *)s)->left > 0);
+    return NULL;
+}
+
+/* The next number is the one that was next, also if the range was made longer meanwhile. */
+static ef_status *range_restore(ef_stage *s, ef_loader *r) {
+    numbers *n = (numbers *)s;
+    bool more;
+    EF_TRY(ef_load_int(r, &n->at));
+    EF_TRY(ef_load_bool(r, &more));
+    n->left = more ? count_from(s->dataset, n->at) : 0;
+    return NULL;
+}
+
 const ef_stage_kind ef_stage_range = {.name = "Numbers",
                                       .size = sizeof(numbers),
                                       .open = range_open,
                                       .next = range_next,
                                       .rows = range_rows,
-                                      .count = range_count};
+                                      .count = range_count,
+                                      .save = range_save,
+                                      .restore = range_restore};

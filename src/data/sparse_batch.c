@@ -118,9 +118,20 @@ static int64_t batch_count(const ef_dataset *d) {
     return n < 0 ? n : n / size + (n % size != 0);
 }
 
+static ef_status *batch_save(ef_stage *s, ef_saver *w) {
+    ef_save_int(w, ((batch *)s)->over);
+    return NULL;
+}
+
+static ef_status *batch_restore(ef_stage *s, ef_loader *r) {
+    return ef_load_bool(r, &((batch *)s)->over);
+}
+
 const ef_stage_kind ef_stage_sparse_batch = {.name = "DenseToSparseBatch",
                                              .size = sizeof(batch),
                                              .open = batch_open,
                                              .next = batch_next,
                                              .close = batch_close,
-                                             .count = batch_count};
+                                             .count = batch_count,
+                                             .save = batch_save,
+                                             .restore = batch_restore};

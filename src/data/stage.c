@@ -67,6 +67,56 @@ int64_t ef_stage_count(const ef_dataset *d) {
     return kind->count != NULL ? kind->count(d) : ef_stage_count(ef_dataset_source(d));
 }
 
+/* ---- positions ---------------------------------------------------------------------------------
+ */
+
+ef_status *ef_position_save(ef_stage *s, ef_saver *w) {
+    ef_save_text(w, s->kind->name, strlen(s->kind->name));
+    ef_save_int(w, (int64_t)s->made);
+    if (s->kind->save != NULL) EF_TRY(s->kind->save(s, w));
+    ef_save_int(w, s->source != NULL);
+    return s->source != NULL ? ef_position_save(s->source, w) : NULL;
+}
+
+static ef_status *check_name(const ef_stage *s, ef_loader *r) {
+    const char *at, *name = s->kind->name;
+    size_t n;
+    EF_TRY(ef_load_text(r, &at, &n));
+    if (n == strlen(name) && memcmp(at, name, n) == 0) return NULL;
+    return ef_error(EF_NOT_FOUND,
+                    "Failed to restore dataset iterator from checkpoint: where the dataset has %s, "
+                    "the one whose position was saved had %.*s. Make sure the dataset definition "
+                    "has not changed between the process that saved the checkpoint and the process "
+                    "that is restoring it.",
+                    name, n < 64 ? (int)n : 64, at);
+}
+
+/* The source is open or not as it was when the position was saved. */
+static ef_status *restore_source(ef_stage *s, ef_loader *r) {
+    bool has;
+    EF_TRY(ef_load_bool(r, &has));
+    if (!has) {
+        if (s->source != NULL && !s->kind->sourceless)
+            return ef_load_broken("a stage lacks its source");
+        ef_stage_close(s->source);
+        s->source = NULL;
+        return NULL;
+    }
+    if (s->source == NULL) EF_TRY(ef_stage_open_source(s));
+    if (s->source == NULL) return ef_load_broken("a source has one source too many");
+    return ef_position_restore(s->source, r);
+}
+
+ef_status *ef_position_restore(ef_stage *s, ef_loader *r) {
+    int64_t made;
+    EF_TRY(check_name(s, r));
+    EF_TRY(ef_load_upto(r, INT64_MAX, &made));
+    if (s->kind->restore != NULL) EF_TRY(s->kind->restore(s, r));
+    EF_TRY(restore_source(s, r));
+    s->made = s->noted = (uint64_t)made;
+    return NULL;
+}
+
 /* The stage that made the element adds its number to the error; stages after it add nothing. */
 static ef_status *failed(const ef_stage *s, ef_status *bad) {
     static const char place[] = "while making element ";

@@ -3,6 +3,7 @@
  * thread at a time uses a stage. */
 #ifndef EF_DATA_STAGE_H
 #define EF_DATA_STAGE_H
+#include "data/position.h"
 #include "data/run.h"
 #include "ops/data/dataset.h"
 
@@ -24,7 +25,12 @@ typedef struct ef_stage_kind {
     void (*close)(ef_stage *s);  /* NULL: there is nothing beyond the source */
     /* How many elements there are; NULL: as many as the source has. */
     int64_t (*count)(const ef_dataset *d);
-    bool drains; /* if an element fails, the rest of its batch is drawn and dropped */
+    /* Writes and reads the position beyond that of the source, which follows. Restoring finds the
+     * stage just opened. NULL: there is none. */
+    ef_status *(*save)(ef_stage *s, ef_saver *w);
+    ef_status *(*restore)(ef_stage *s, ef_loader *r);
+    bool sourceless; /* it may be without a source though its dataset has one */
+    bool drains;     /* if an element fails, the rest of its batch is drawn and dropped */
 } ef_stage_kind;
 
 struct ef_stage {
@@ -53,6 +59,11 @@ ef_status *ef_stage_open_source(ef_stage *s);
  */
 ef_status *ef_stage_open_under(ef_stage *s, const ef_dataset *d, ef_stage **out);
 int64_t ef_stage_count(const ef_dataset *d);
+
+/* The position of a stage and all below it. No other thread uses the stage meanwhile. */
+ef_status *ef_position_save(ef_stage *s, ef_saver *w);
+/* Into a stage that was just opened. EF_NOT_FOUND: the position is that of another dataset. */
+ef_status *ef_position_restore(ef_stage *s, ef_loader *r);
 
 ef_status *ef_stage_next(ef_stage *s, ef_tensor *out, bool *end);
 /* Up to n elements stacked, in the fastest way the stage has. */

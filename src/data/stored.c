@@ -5,13 +5,13 @@
 /* ---- writing -----------------------------------------------------------------------------------
  */
 
-static void put_number(ef_text *to, uint64_t v) {
+void ef_stored_put_number(ef_text *to, uint64_t v) {
     char bytes[8];
     for (int k = 0; k < 8; k++) bytes[k] = (char)(v >> (8 * k));
     ef_text_bytes(to, bytes, 8);
 }
 
-static ef_status *put_tensor(ef_text *to, const ef_tensor *t) {
+ef_status *ef_stored_put_tensor(ef_text *to, const ef_tensor *t) {
     const char head[2] = {(char)t->dtype, (char)t->rank};
     const int64_t n = ef_count(t);
     if (t->dtype == EF_VARIANT || t->dtype == EF_RESOURCE)
@@ -20,11 +20,11 @@ static ef_status *put_tensor(ef_text *to, const ef_tensor *t) {
                         "numbers and strings",
                         ef_dtype_name((ef_dtype)t->dtype));
     ef_text_bytes(to, head, 2);
-    for (int d = 0; d < t->rank; d++) put_number(to, (uint64_t)t->dim[d]);
+    for (int d = 0; d < t->rank; d++) ef_stored_put_number(to, (uint64_t)t->dim[d]);
     if (t->dtype == EF_STRING) {
         const ef_str *s = t->data;
         for (int64_t k = 0; k < n; k++) {
-            put_number(to, s[k].n);
+            ef_stored_put_number(to, s[k].n);
             if (s[k].n > 0) ef_text_bytes(to, s[k].at, s[k].n);
         }
     } else if (n > 0) {
@@ -34,7 +34,7 @@ static ef_status *put_tensor(ef_text *to, const ef_tensor *t) {
 }
 
 ef_status *ef_stored_put(ef_text *to, const ef_tensor *element, int width) {
-    for (int k = 0; k < width; k++) EF_TRY(put_tensor(to, &element[k]));
+    for (int k = 0; k < width; k++) EF_TRY(ef_stored_put_tensor(to, &element[k]));
     return NULL;
 }
 
@@ -47,12 +47,7 @@ ef_status *ef_stored_writer(const char *name, const char *compression, ef_record
 /* ---- reading -----------------------------------------------------------------------------------
  * Sizes are checked against the bytes of the record before memory is allocated. */
 
-typedef struct bytes {
-    const unsigned char *at;
-    size_t n;
-} bytes;
-
-static bool get_number(bytes *b, uint64_t *v) {
+bool ef_stored_get_number(ef_stored_bytes *b, uint64_t *v) {
     if (b->n < 8) return false;
     *v = 0;
     for (int k = 0; k < 8; k++) *v |= (uint64_t)b->at[k] << (8 * k);
@@ -61,24 +56,24 @@ static bool get_number(bytes *b, uint64_t *v) {
     return true;
 }
 
-static bool get_head(bytes *b, ef_dtype want, ef_shape *shape) {
+static bool get_head(ef_stored_bytes *b, ef_dtype want, ef_shape *shape) {
     if (b->n < 2 || b->at[0] != (unsigned char)want || b->at[1] >= EF_MAX_RANK) return false;
     shape->rank = b->at[1];
     b->at += 2;
     b->n -= 2;
     for (int d = 0; d < shape->rank; d++) {
         uint64_t size;
-        if (!get_number(b, &size) || size > INT64_MAX) return false;
+        if (!ef_stored_get_number(b, &size) || size > INT64_MAX) return false;
         shape->dim[d] = (int64_t)size;
     }
     return true;
 }
 
-static ef_status *get_strings(bytes *b, int64_t n, ef_tensor *out, bool *good) {
+static ef_status *get_strings(ef_stored_bytes *b, int64_t n, ef_tensor *out, bool *good) {
     *good = false;
     for (int64_t k = 0; k < n; k++) {
         uint64_t length;
-        if (!get_number(b, &length) || length > b->n) return NULL;
+        if (!ef_stored_get_number(b, &length) || length > b->n) return NULL;
         EF_TRY(ef_str_set((ef_str *)out->data + k, (const char *)b->at, (size_t)length));
         b->at += length;
         b->n -= (size_t)length;
@@ -87,7 +82,7 @@ static ef_status *get_strings(bytes *b, int64_t n, ef_tensor *out, bool *good) {
     return NULL;
 }
 
-static ef_status *get_tensor(bytes *b, ef_dtype t, ef_tensor *out, bool *good) {
+ef_status *ef_stored_get_tensor(ef_stored_bytes *b, ef_dtype t, ef_tensor *out, bool *good) {
     ef_shape shape = {.rank = 0};
     *good = get_head(b, t, &shape);
     if (!*good) return NULL;
@@ -104,12 +99,12 @@ static ef_status *get_tensor(bytes *b, ef_dtype t, ef_tensor *out, bool *good) {
 }
 
 ef_status *ef_stored_get(const char *at, size_t n, const ef_dataset *like, ef_tensor *out) {
-    bytes b = {(const unsigned char *)at, n};
+    ef_stored_bytes b = {(const unsigned char *)at, n};
     int width = ef_dataset_width(like);
     ef_status *s = NULL;
     bool good = true;
     for (int k = 0; k < width && s == NULL && good; k++) {
-        s = get_tensor(&b, ef_dataset_type(like, k), &out[k], &good);
+        s = ef_stored_get_tensor(&b, ef_dataset_type(like, k), &out[k], &good);
         if (s != NULL || !good) break;
         ef_shape shape = ef_shape_from(&out[k]);
         good = ef_shape_may_equal(&shape, ef_dataset_shape(like, k));

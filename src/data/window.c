@@ -85,9 +85,33 @@ static int64_t window_count(const ef_dataset *d) {
     return n < reach ? 0 : (n - reach) / shift + 1;
 }
 
+static ef_status *window_save(ef_stage *s, ef_saver *w) {
+    const window *v = (const window *)s;
+    ef_save_int(w, v->skip);
+    ef_save_int(w, v->over);
+    ef_save_int(w, v->n);
+    return ef_save_tensors(w, v->element, v->n * v->width);
+}
+
+static ef_status *window_restore(ef_stage *s, ef_loader *r) {
+    window *w = (window *)s;
+    int64_t n;
+    EF_TRY(ef_load_upto(r, INT64_MAX, &w->skip));
+    EF_TRY(ef_load_bool(r, &w->over));
+    EF_TRY(ef_load_count(r, &n));
+    if (n > w->most) return ef_load_broken("a window in it is too large");
+    for (; w->n < n; w->n++) {
+        EF_TRY(ef_elements_room(&w->element, w->n, w->n + 1, w->width));
+        EF_TRY(ef_load_element(r, s->source->dataset, w->element + w->n * w->width));
+    }
+    return NULL;
+}
+
 const ef_stage_kind ef_stage_window = {.name = "Window",
                                        .size = sizeof(window),
                                        .open = window_open,
                                        .next = window_next,
                                        .close = window_close,
-                                       .count = window_count};
+                                       .count = window_count,
+                                       .save = window_save,
+                                       .restore = window_restore};

@@ -105,15 +105,18 @@ done:
 
 /* ---- matching -------------------------------------------------------------------------------- */
 
-static ef_status *add_path(ef_paths *p, const ef_text *path) {
-    if (path->failed) return ef_no_memory(path->n);
+ef_status *ef_paths_add(ef_paths *p, const char *path, size_t n) {
     EF_TRY(EF_GROW(&p->item, &p->cap, p->n + 1));
-    char *copy = ef_malloc(path->n + 1);
-    if (copy == NULL) return ef_no_memory(path->n + 1);
-    if (path->n > 0) memcpy(copy, path->at, path->n);
-    copy[path->n] = 0;
+    char *copy = ef_malloc(n + 1);
+    if (copy == NULL) return ef_no_memory(n + 1);
+    if (n > 0) memcpy(copy, path, n);
+    copy[n] = 0;
     p->item[p->n++] = copy;
     return NULL;
+}
+
+static ef_status *add_path(ef_paths *p, const ef_text *path) {
+    return path->failed ? ef_no_memory(path->n) : ef_paths_add(p, path->at, path->n);
 }
 
 static void cut(ef_text *t, size_t n) {

@@ -18,6 +18,7 @@ typedef struct ef_paths {
 /* Adds the paths that match `pattern`: `*`, `?`, `[...]` and `\` within a part of the path. A part
  * that begins with a dot is matched like any other. A folder that cannot be read has no matches. */
 ef_status *ef_file_match(const char *pattern, size_t n, ef_paths *out);
+ef_status *ef_paths_add(ef_paths *p, const char *path, size_t n); /* a copy */
 void ef_paths_sort(ef_paths *p);
 void ef_paths_free(ef_paths *p);
 #endif

@@ -92,14 +92,13 @@ static ef_status *run_any(job *j, ef_dtype t, ef_range_fn *loop32, ef_range_fn *
     return NULL;
 }
 
-/* In two dimensions TensorFlow starts with the lowest finite number (so windows of only -inf and
- * NaN give that number), in three with -inf. */
-static double lowest(const ef_window_box *b, ef_dtype t) {
+/* TensorFlow begins with the lowest finite number, so -inf and NaN alone give that number. */
+static double lowest(ef_dtype t) {
     switch (t) {
-    case EF_F16: return b->rank == 3 ? -INFINITY : -65504.0;
-    case EF_BF16: return b->rank == 3 ? -INFINITY : -0x1.FEp127;
-    case EF_F32: return b->rank == 3 ? -INFINITY : -FLT_MAX;
-    case EF_F64: return b->rank == 3 ? -INFINITY : -DBL_MAX;
+    case EF_F16: return -65504.0;
+    case EF_BF16: return -0x1.FEp127;
+    case EF_F32: return -FLT_MAX;
+    case EF_F64: return -DBL_MAX;
     case EF_I8: return INT8_MIN;
     case EF_I16: return INT16_MIN;
     case EF_I32: return INT32_MIN;
@@ -109,7 +108,7 @@ static double lowest(const ef_window_box *b, ef_dtype t) {
 }
 
 ef_status *ef_max_pool(const ef_window_box *b, ef_dtype t, const void *x, void *y) {
-    job j = {.box = *b, .x = x, .y = y, .start = lowest(b, t)};
+    job j = {.box = *b, .x = x, .y = y, .start = lowest(t)};
     int64_t n[3] = {count_in(b), 0, count_out(b)};
     return run_any(&j, t, max_pixels_f32, loops[t].pixels, n);
 }
@@ -117,6 +116,7 @@ ef_status *ef_max_pool(const ef_window_box *b, ef_dtype t, const void *x, void *
 ef_status *ef_max_pool_grad(const ef_window_box *b, ef_dtype t, const void *x, const void *dy,
                             void *dx) {
     job j = {.box = *b, .x = x, .g = dy, .y = dx, .to_all = b->rank == 3, .apart = true};
+    j.start = lowest(t);
     for (int d = 0; d < 3; d++) j.apart = j.apart && b->kernel[d] <= b->stride[d];
     j.covered = j.apart;
     for (int d = 0; d < 3; d++)

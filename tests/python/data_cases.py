@@ -14,13 +14,15 @@ sys.path.insert(0, str(HERE))
 
 import io_cases  # noqa: E402
 
-THEMES = ("files", "stored", "transformations", "experimental", "sessions")
+THEMES = ("files", "stored", "transformations", "experimental", "sessions", "positions")
 WORKERS = (None, 1, 2, 8, -1)
 
 
 def cases(theme):
     """The cases of a theme by name."""
     module = importlib.import_module(f"data_{theme}_cases")
+    if hasattr(module, "CASES"):
+        return module.CASES
     return {name: f for name, f in vars(module).items() if getattr(f, "__module__", "") == module.__name__
             and callable(f) and not name.startswith("_")}
 

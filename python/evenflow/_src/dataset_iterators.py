@@ -7,6 +7,7 @@ from .dataset_elements import flat_specs, pack_element
 from .namespace import export
 from .optional import Iterator, Optional
 from .specs import TensorSpec, TypeSpec
+from .tracking import Trackable
 from . import dtypes
 
 raw = _core.raw
@@ -24,11 +25,15 @@ def hashable(spec):
     return type(spec), str(nest.map_structure(lambda _: 0, spec)), tuple(nest.flatten(spec))
 
 
-class OwnedIterator(Iterator):
+POLICY_FAIL = 2  # ExternalStatePolicy.FAIL
+
+
+class OwnedIterator(Iterator, Trackable):
     """Iterates over the elements of a dataset once. A tf.function gets it as a resource handle, so that one trace serves all
     iterators with the same element spec."""
 
     def __init__(self, dataset=None, components=None, element_spec=None):
+        self._dataset = dataset
         if dataset is None:
             self._iterator_resource, self._element_spec = components, element_spec
         else:
@@ -67,6 +72,27 @@ class OwnedIterator(Iterator):
         """Returns the next element as an Optional, which is empty after the last one."""
         made = raw.IteratorGetNextAsOptional(self._iterator_resource, **types_and_shapes(self._element_spec))
         return Optional(self._element_spec, made)
+
+    # ---- the position, in checkpoints
+
+    def _checkpoint_names(self):
+        return {"ITERATOR": ("ITERATOR_STATE",)}
+
+    def _serialize_to_tensors(self):
+        said = self._dataset.options().experimental_external_state_policy if self._dataset is not None else None
+        policy = POLICY_FAIL if said is None else said.value
+        return {"ITERATOR_STATE": raw._IteratorPosition(self._iterator_resource, external_state_policy=policy)}
+
+    def _restore_from_tensors(self, restored):
+        return raw._IteratorSetPosition(self._iterator_resource, restored["ITERATOR_STATE"])
+
+    def _save(self):
+        """The position as a string tensor."""
+        return self._serialize_to_tensors()["ITERATOR_STATE"]
+
+    def _restore(self, state):
+        """Goes on behind a position that `_save` gave."""
+        return self._restore_from_tensors({"ITERATOR_STATE": _core.convert(state, dtypes.string)})
 
     def _has_next(self):
         return raw._IteratorHasNext(self._iterator_resource)
@@ -138,13 +164,32 @@ class IteratorSpec(TypeSpec):
         return OwnedIterator(components=components, element_spec=self._element_spec)
 
 
-class NumpyIterator:
+class NumpyIterator(Trackable):
     """Iterates over the elements of a dataset as numpy arrays."""
-
-    __slots__ = ("_iterator",)
 
     def __init__(self, dataset):
         self._iterator = iter(dataset)
+
+    def next(self):
+        """The next element."""
+        return next(self)
+
+    def save(self):
+        """The position as a string tensor."""
+        return self._iterator._save()
+
+    def restore(self, state):
+        """Goes on behind a position that `save` gave."""
+        return self._iterator._restore(state)
+
+    def _checkpoint_names(self):
+        return {"_STATE": ("_STATE",)}
+
+    def _serialize_to_tensors(self):
+        return {"_STATE": self._iterator._save()}
+
+    def _restore_from_tensors(self, restored):
+        return self._iterator._restore(restored["_STATE"])
 
     def __iter__(self):
         return self

@@ -6,6 +6,7 @@ from .composite import SparseTensor, SparseTensorSpec
 from .datasets import Dataset, get_output_classes, get_output_shapes, get_output_types
 from .dataset_elements import pack_element
 from .dataset_iterators import OwnedIterator, types_and_shapes
+from .dataset_options import ExternalStatePolicy
 from .namespace import export
 from .optional import Iterator as IteratorBase
 from .optional import Optional
@@ -128,6 +129,41 @@ def make_initializable_iterator(dataset, shared_name=None):
     spec = dataset.element_spec
     resource = _resource(spec, shared_name)
     return Iterator._of(resource, raw.MakeIterator(dataset._variant_tensor, resource), spec)
+
+
+class _SaveSpec:
+    """A tensor of a checkpoint and its name there."""
+
+    def __init__(self, tensor, name):
+        self.tensor, self.name, self.slice_spec, self.dtype, self.device = tensor, name, "", tensor.dtype, ""
+
+
+class _IteratorSaveable:
+    """What a Saver needs in order to save and restore the position of an iterator."""
+
+    def __init__(self, resource, name, policy):
+        self.op, self.name = resource, name
+        self.specs = [_SaveSpec(raw._IteratorPosition(resource, external_state_policy=policy.value), name + "_STATE")]
+
+    @property
+    def device(self):
+        return self.op.device
+
+    def restore(self, restored_tensors, restored_shapes):  # noqa: ARG002
+        """The op that lets the iterator go on behind the saved position."""
+        return raw._IteratorSetPosition(self.op, restored_tensors[0])
+
+
+@export("data.experimental.make_saveable_from_iterator", "compat.v1.data.experimental.make_saveable_from_iterator")
+def make_saveable_from_iterator(iterator, external_state_policy=None):
+    """What tf.compat.v1.train.Saver takes to save and restore the position of an iterator."""
+    policy = external_state_policy or "fail"
+    if not isinstance(policy, ExternalStatePolicy):
+        if policy not in ("warn", "ignore", "fail"):
+            raise ValueError("Invalid `ExternalStatePolicy.` Supported values include 'warn', 'ignore', and 'fail.' Received "
+                             f"{policy}.")
+        policy = ExternalStatePolicy[policy.upper()]
+    return _IteratorSaveable(iterator._iterator_resource, iterator._iterator_resource.name, policy)
 
 
 def _from_sparse_tensor_slices(sparse_tensor):

@@ -68,6 +68,10 @@ const ef_shape *ef_dataset_shape(const ef_dataset *d, int k);
 ef_status *ef_dataset_of_elements(const ef_dataset *like, int component, const ef_tensor *first,
                                   int64_t step, int64_t n, ef_tensor *out);
 
+/* The same of n elements that stand one behind the other, `width` tensors each. */
+ef_status *ef_dataset_of_tensors(int width, const ef_dtype *types, const ef_shape *shapes,
+                                 const ef_tensor *first, int64_t n, ef_tensor *out);
+
 /* A number that is equal for datasets made in the same way, in every process: a hash of ops,
  * attributes and inputs; resources are ignored. */
 uint64_t ef_dataset_fingerprint(const ef_dataset *d);

@@ -46,30 +46,44 @@ const ef_op ef_op_ListDataset = {
     .examples = {"float[2] float[3] output_types=[float] output_shapes=[[-1]]"},
 };
 
+/* in: n * width tensors. */
+static ef_status *make(int width, const ef_dtype *types, const ef_shape *shapes, ef_tensor **in,
+                       int64_t n, ef_tensor *out) {
+    const ef_attrs *attrs = NULL;
+    int n_out;
+    ef_attr_value set[] = {
+        EF_SET_TYPES("output_types", width, types),
+        {.name = "output_shapes", .kind = EF_ATTR_SHAPES, .n = width, .as = {.shapes = shapes}}};
+    EF_TRY(ef_attrs_make(&ef_op_WindowOp, set, 2, &attrs));
+    ef_status *s = ef_op_run(ef_context_here(), &ef_op_WindowOp, ef_attrs_fields(attrs), in,
+                             (int)(n * width), out, 1, &n_out);
+    ef_attrs_unref(attrs);
+    return s;
+}
+
 ef_status *ef_dataset_of_elements(const ef_dataset *like, int component, const ef_tensor *first,
                                   int64_t step, int64_t n, ef_tensor *out) {
-    int width = component < 0 ? ef_dataset_width(like) : 1;
+    int width = component < 0 ? ef_dataset_width(like) : 1, from = component < 0 ? 0 : component;
     ef_dtype *types = ef_malloc((size_t)width * sizeof *types);
     ef_tensor **in = ef_malloc(((size_t)n * (size_t)width + 1) * sizeof *in);
-    const ef_attrs *attrs = NULL;
     ef_status *s = types == NULL || in == NULL ? ef_no_memory((size_t)n * sizeof *in) : NULL;
-    int from = component < 0 ? 0 : component, n_out;
     if (s == NULL) {
         for (int k = 0; k < width; k++) types[k] = ef_dataset_type(like, from + k);
-        ef_attr_value set[] = {EF_SET_TYPES("output_types", width, types),
-                               {.name = "output_shapes",
-                                .kind = EF_ATTR_SHAPES,
-                                .n = width,
-                                .as = {.shapes = ef_dataset_shape(like, from)}}};
         for (int64_t k = 0; k < n * width; k++)
             in[k] = (ef_tensor *)(uintptr_t)&first[k / width * step + from + k % width];
-        s = ef_attrs_make(&ef_op_WindowOp, set, 2, &attrs);
+        s = make(width, types, ef_dataset_shape(like, from), in, n, out);
     }
-    if (s == NULL)
-        s = ef_op_run(ef_context_here(), &ef_op_WindowOp, ef_attrs_fields(attrs), in,
-                      (int)(n * width), out, 1, &n_out);
-    ef_attrs_unref(attrs);
     ef_free(types);
+    ef_free(in);
+    return s;
+}
+
+ef_status *ef_dataset_of_tensors(int width, const ef_dtype *types, const ef_shape *shapes,
+                                 const ef_tensor *first, int64_t n, ef_tensor *out) {
+    ef_tensor **in = ef_malloc(((size_t)n * (size_t)width + 1) * sizeof *in);
+    if (in == NULL) return ef_no_memory((size_t)n * (size_t)width * sizeof *in);
+    for (int64_t k = 0; k < n * width; k++) in[k] = (ef_tensor *)(uintptr_t)&first[k];
+    ef_status *s = make(width, types, shapes, in, n, out);
     ef_free(in);
     return s;
 }

@@ -60,10 +60,12 @@ ef_status *ef_iterator_pipeline(const ef_tensor *handle, struct ef_pipeline **ou
 /* ---- making them -------------------------------------------------------------------------------
  */
 
-static ef_status *anonymous_run(const ef_call *c) {
+ef_status *ef_iterator_anonymous_run(const ef_call *c) {
     ef_iterator *it = NULL;
     EF_TRY(ef_iterator_make(c->attrs, NULL, &it));
+    if (c->n_out > 1) ef_storage_ref(&it->object.base); /* the deleter is a second handle */
     ef_out_object(c, 0, &it->object);
+    if (c->n_out > 1) ef_out_object(c, 1, &it->object);
     return NULL;
 }
 
@@ -77,7 +79,7 @@ const ef_op ef_op_AnonymousIteratorV3 = {
     .attr_size = sizeof(ef_dataset_attrs),
     .traits = OUTSIDE,
     .shape = ef_shape_scalar,
-    .kernel = EF_ANY_KERNEL(anonymous_run),
+    .kernel = EF_ANY_KERNEL(ef_iterator_anonymous_run),
     .examples = {"output_types=[int64] output_shapes=[[]]"},
 };
 
@@ -103,15 +105,19 @@ static ef_status *check_elements(const ef_op *op, const ef_iterator *it, const e
     return NULL;
 }
 
-ef_status *ef_iterator_start(const ef_op *op, ef_iterator *it, const ef_dataset *d) {
-    struct ef_pipeline *fresh = NULL, *old;
-    EF_TRY(check_elements(op, it, d));
-    EF_TRY(ef_data.open(d, &fresh));
+void ef_iterator_set(ef_iterator *it, struct ef_pipeline *p) {
     ef_mutex_lock(&it->lock);
-    old = it->pipeline;
-    it->pipeline = fresh;
+    struct ef_pipeline *old = it->pipeline;
+    it->pipeline = p;
     ef_mutex_unlock(&it->lock);
     if (old != NULL) ef_data.unref(old);
+}
+
+ef_status *ef_iterator_start(const ef_op *op, ef_iterator *it, const ef_dataset *d) {
+    struct ef_pipeline *fresh = NULL;
+    EF_TRY(check_elements(op, it, d));
+    EF_TRY(ef_data.open(d, &fresh));
+    ef_iterator_set(it, fresh);
     return NULL;
 }
 

@@ -3,6 +3,7 @@
 #ifndef EF_OPS_ITERATOR_H
 #define EF_OPS_ITERATOR_H
 #include "base/mutex.h"
+#include "base/text.h"
 #include "ops/data/dataset.h"
 
 struct ef_pipeline; /* see data/pipeline.c: counted, any thread may use it */
@@ -20,8 +21,12 @@ typedef struct ef_data_hooks {
      * replaced. */
     ef_status *(*reduce)(const ef_dataset *d, struct ef_graph *f, ef_tensor *state, int n,
                          ef_tensor *const *more, int n_more);
-    ef_status *(*save)(struct ef_pipeline *p, ef_tensor *out);
-    ef_status *(*restore)(struct ef_pipeline *p, const ef_tensor *saved);
+    /* The position as bytes, added to `out`. strict: EF_FAILED_PRECONDITION if elements depend on
+     * something outside of the pipeline, which is not saved. */
+    ef_status *(*save)(struct ef_pipeline *p, bool strict, ef_text *out);
+    /* Another pipeline over the dataset of p, at a saved position. */
+    ef_status *(*restore)(struct ef_pipeline *p, const char *bytes, size_t n,
+                          struct ef_pipeline **out);
 } ef_data_hooks;
 extern const ef_data_hooks ef_data; /* defined by src/data */
 
@@ -42,6 +47,12 @@ ef_status *ef_iterator_make(const void *attrs, const char *name, ef_iterator **o
 ef_status *ef_iterator_of(const ef_tensor *handle, ef_iterator **out);
 /* Starts the iterator at the first element of d. */
 ef_status *ef_iterator_start(const ef_op *op, ef_iterator *it, const ef_dataset *d);
+
+/* The pipeline of the iterator from now on; taken over. */
+void ef_iterator_set(ef_iterator *it, struct ef_pipeline *p);
+
+/* What AnonymousIterator and its successors do. */
+ef_status *ef_iterator_anonymous_run(const ef_call *c);
 
 /* Opens the dataset that is input 0 of a call and lets `read` take elements. `made` has a zeroed
  * tensor for each output; tensors that `read` leaves in it are released. */

@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "ops/array/array.h"
 #include "ops/data/iterator.h"
+#include "ops/data/optional.h"
 #include "ops/shapes.h"
 #include "ops/state/variable_scope.h"
 #include "ops/string/strings.h"
@@ -178,15 +179,6 @@ FROM_STRING(IteratorFromStringHandleV2)
 /* ---- iterators without a name ------------------------------------------------------------------
  */
 
-static ef_status *anonymous_run(const ef_call *c) {
-    ef_iterator *it = NULL;
-    EF_TRY(ef_iterator_make(c->attrs, NULL, &it));
-    if (c->n_out > 1) ef_storage_ref(&it->object.base); /* the deleter is a second handle */
-    ef_out_object(c, 0, &it->object);
-    if (c->n_out > 1) ef_out_object(c, 1, &it->object);
-    return NULL;
-}
-
 const ef_op ef_op_AnonymousIterator = {
     EF_NAMED(AnonymousIterator),
     .doc = "Makes an iterator.",
@@ -195,7 +187,7 @@ const ef_op ef_op_AnonymousIterator = {
     .attr_size = sizeof(ef_dataset_attrs),
     .traits = OUTSIDE,
     .shape = ef_shape_scalar,
-    .kernel = EF_ANY_KERNEL(anonymous_run),
+    .kernel = EF_ANY_KERNEL(ef_iterator_anonymous_run),
     .examples = {"output_types=[int64] output_shapes=[[]]"},
 };
 
@@ -207,18 +199,14 @@ const ef_op ef_op_AnonymousIteratorV2 = {
     .attr_size = sizeof(ef_dataset_attrs),
     .traits = OUTSIDE,
     .shape = ef_shape_scalar,
-    .kernel = EF_ANY_KERNEL(anonymous_run),
+    .kernel = EF_ANY_KERNEL(ef_iterator_anonymous_run),
     .examples = {"output_types=[int64] output_shapes=[[]]"},
 };
 
 static ef_status *delete_run(const ef_call *c) {
     ef_iterator *it = NULL;
     EF_TRY(ef_iterator_of(c->in[0], &it));
-    ef_mutex_lock(&it->lock);
-    struct ef_pipeline *old = it->pipeline;
-    it->pipeline = NULL;
-    ef_mutex_unlock(&it->lock);
-    if (old != NULL) ef_data.unref(old);
+    ef_iterator_set(it, NULL);
     return NULL;
 }
 
@@ -271,9 +259,7 @@ static ef_status *at_run(const ef_call *c) { return ef_dataset_take(c, element_a
 
 static ef_status *at_infer(ef_infer *i) {
     EF_TRY(ef_need_rank(i, 1, 0));
-    const ef_shapes *given = &((const ef_dataset_attrs *)i->attrs)->output_shapes;
-    for (int k = 0; k < i->n_out && k < given->n; k++) i->out[k].shape = given->at[k];
-    return NULL;
+    return ef_components_infer(i);
 }
 
 const ef_op ef_op_GetElementAtIndex = {

@@ -30,7 +30,22 @@ void ef_seeds_next(ef_seeds *g, uint64_t *seed, uint64_t *seed2) {
     ef_mutex_unlock(&g->lock);
 }
 
-/* If both seeds are 0, the generator is seeded from the system's entropy. */
+ef_seeds_position ef_seeds_where(ef_seeds *g) {
+    ef_mutex_lock(&g->lock);
+    ef_seeds_position at = {.seed = g->seed, .seed2 = g->seed2, .each = g->each};
+    ef_mutex_unlock(&g->lock);
+    return at;
+}
+
+void ef_seeds_go(ef_seeds *g, const ef_seeds_position *to) {
+    ef_mutex_lock(&g->lock);
+    g->seed = to->seed;
+    g->seed2 = to->seed2;
+    g->each = to->each;
+    ef_mutex_unlock(&g->lock);
+}
+
+/* Seeds 0 and 0 mean: from the system's entropy. */
 static ef_status *seeds_make(uint64_t seed, uint64_t seed2, bool reshuffle, ef_seeds **out) {
     if (seed == 0 && seed2 == 0) {
         uint64_t key[2];

@@ -10,6 +10,13 @@
 typedef struct ef_seeds ef_seeds;
 ef_seeds *ef_seeds_of(const ef_tensor *t);
 void ef_seeds_next(ef_seeds *g, uint64_t *seed, uint64_t *seed2);
+/* Where the generator stands, so that later iterations get the seeds they would have got. */
+typedef struct ef_seeds_position {
+    uint64_t seed, seed2;
+    ef_philox_each each;
+} ef_seeds_position;
+ef_seeds_position ef_seeds_where(ef_seeds *g);
+void ef_seeds_go(ef_seeds *g, const ef_seeds_position *to);
 
 /* The elements of a dataset, once an iteration has seen all of them. */
 typedef struct ef_memory_cache {

@@ -19,25 +19,32 @@ static ef_status *make(const ef_op *op, const ef_attr_value *set, int n_set, ef_
     return s;
 }
 
-ef_status *ef_dataset_of_shard(const ef_dataset *like, const char *folder, size_t n,
-                               const char *compression, ef_tensor *out) {
-    const ef_dataset_attrs *a = like->set;
+ef_status *ef_dataset_of_stored(int width, const ef_dtype *types, const ef_shape *shapes,
+                                const ef_str *folder, const char *compression, int64_t start,
+                                ef_tensor *out) {
     const ef_attr_value set[] = {
-        EF_SET_TYPES("output_types", a->output_types.n, a->output_types.at),
-        set_shapes(a->output_shapes.n, a->output_shapes.at),
+        EF_SET_TYPES("output_types", width, types), set_shapes(width, shapes),
         EF_SET_STRING("compression", compression), EF_SET_INT("version", 2)};
     const ef_shape scalar = {.rank = 0};
-    ef_tensor path = {0}, start = {0}, *in[2] = {&path, &start};
+    ef_tensor path = {0}, first = {0}, *in[2] = {&path, &first};
     ef_status *s = ef_tensor_alloc(&path, EF_STRING, &scalar);
-    if (s == NULL) s = ef_str_set(path.data, folder, n);
-    if (s == NULL) s = ef_tensor_alloc(&start, EF_I64, &scalar);
+    if (s == NULL) s = ef_str_set(path.data, folder->at, folder->n);
+    if (s == NULL) s = ef_tensor_alloc(&first, EF_I64, &scalar);
     if (s == NULL) {
-        *(int64_t *)start.data = 0;
+        *(int64_t *)first.data = start;
         s = make(&ef_op_SnapshotDatasetReader, set, 4, in, 2, out);
     }
     ef_tensor_release(&path);
-    ef_tensor_release(&start);
+    ef_tensor_release(&first);
     return s;
+}
+
+ef_status *ef_dataset_of_shard(const ef_dataset *like, const char *folder, size_t n,
+                               const char *compression, ef_tensor *out) {
+    const ef_dataset_attrs *a = like->set;
+    const ef_str name = {.at = (char *)(uintptr_t)folder, .n = n};
+    return ef_dataset_of_stored(a->output_types.n, a->output_types.at, a->output_shapes.at, &name,
+                                compression, 0, out);
 }
 
 ef_status *ef_dataset_of_datasets(const ef_tensor *datasets, int n, ef_tensor *out) {

@@ -53,23 +53,23 @@ static int64_t gather_labels(const ef_call *c, int64_t b, bool collapse, int32_t
 
 static bool is_dense(const ef_call *c) { return c->op == &ef_op__CTCDenseLoss; }
 
+/* Equal labels in a row need a frame for the blank between them too; TensorFlow does not count it,
+ * and the loss is infinite where it is missing. */
 static ef_status *check_labels(const ef_call *c, const ef_ctc *s, int64_t b) {
     if (is_dense(c)) return NULL;
-    int64_t needed = s->labels;
     for (int64_t k = 0; k < s->labels; k++) {
         if (s->label[k] < 0 || s->label[k] >= s->blank)
             return ef_error(EF_INVALID,
                             "%s: label %d of batch %lld must be in [0, %d): the last class is the "
                             "blank",
                             c->op->name, s->label[k], (long long)b, s->blank);
-        needed += s->merge && k > 0 && s->label[k] == s->label[k - 1];
     }
     const ctc_attrs *t = c->attrs;
-    if (needed > s->frames && !t->ignore_longer_outputs_than_inputs)
+    if (s->labels > s->frames && !t->ignore_longer_outputs_than_inputs)
         return ef_error(EF_INVALID,
                         "%s: Not enough time for target transition sequence (required: %lld, "
                         "available: %lld) in batch %lld",
-                        c->op->name, (long long)needed, (long long)s->frames, (long long)b);
+                        c->op->name, (long long)s->labels, (long long)s->frames, (long long)b);
     return NULL;
 }
 

@@ -156,3 +156,19 @@ def ctc_beam_search_decoder(inputs, sequence_length, beam_width=100, top_paths=1
     )
     places, values, shapes, scores = found
     return [SparseTensor(*parts) for parts in zip(places, values, shapes)], scores
+
+
+@export("compat.v1.nn.ctc_loss")
+def v1_ctc_loss(labels, inputs=None, sequence_length=None, preprocess_collapse_repeated=False, ctc_merge_repeated=True,
+                ignore_longer_outputs_than_inputs=False, time_major=True, logits=None):
+    """The loss of sparse labels; the last class is the blank."""
+    if inputs is not None and logits is not None:
+        raise ValueError("Cannot specify both 'logits' and 'inputs'.")
+    if not isinstance(labels, SparseTensor):
+        raise TypeError(f"Expected argument `labels` to be a SparseTensor. Received labels={labels} of type: {type(labels).__name__}")
+    inputs = convert(logits if inputs is None else inputs)
+    if not time_major:
+        inputs = raw.Transpose(inputs, [1, 0, 2])
+    return raw.CTCLoss(inputs, labels.indices, raw.Cast(labels.values, DstT=dtypes.int32), raw.Cast(sequence_length, DstT=dtypes.int32),
+                       preprocess_collapse_repeated=preprocess_collapse_repeated, ctc_merge_repeated=ctc_merge_repeated,
+                       ignore_longer_outputs_than_inputs=ignore_longer_outputs_than_inputs)[0]

@@ -24,15 +24,20 @@ def _is_variable(value):
     return hasattr(value, "_should_act_as_resource_variable")
 
 
+def _is_saveable(value):
+    """Whether it says itself which tensors to save: an object with `specs` and `restore`."""
+    return hasattr(value, "specs") and hasattr(value, "restore")
+
+
 def _named(var_list):
     """{name: variable}, in the order of the names."""
     if isinstance(var_list, dict):
         pairs = list(var_list.items())
     else:
-        pairs = [(_name(v) if _is_variable(v) else v, v) for v in var_list]
+        pairs = [(_name(v) if _is_variable(v) else v.name if _is_saveable(v) else v, v) for v in var_list]
     found = {}
     for name, variable in pairs:
-        if not _is_variable(variable):
+        if not _is_variable(variable) and not _is_saveable(variable):
             raise TypeError(f"names_to_saveables must be a dict mapping string names to variables; {name!r} is the "
                             f"{type(variable).__name__} {variable!r}")
         if name in found:
@@ -85,26 +90,36 @@ class Saver:
             return
         given = self._var_list
         if given is None:
-            given = global_variables()
+            given = global_variables() + list(graphs.get_default_graph().get_collection(GraphKeys.SAVEABLE_OBJECTS))
         if not given and not self._allow_empty:
             raise ValueError("No variables to save")
-        self._variables = _named(given or [])
+        named = _named(given or [])
+        self._saveables = [v for v in named.values() if _is_saveable(v)]
+        self._variables = {name: v for name, v in named.items() if not _is_saveable(v)}
         self.saver_def = SaverDef(max_to_keep=self._max or 0, keep_checkpoint_every_n_hours=self._every)
-        if self._variables and not self._eager:
+        if (self._variables or self._saveables) and not self._eager:
             with graphs.name_scope(self._name or "save"), graphs.get_default_graph().control_dependencies(None):
                 self._add_ops()
 
     def _add_ops(self):
-        names, variables = list(self._variables), list(self._variables.values())
+        specs = [spec for saveable in self._saveables for spec in saveable.specs]
+        variables = list(self._variables.values())
+        names = list(self._variables) + [spec.name for spec in specs]
+        tensors = [v.value() for v in variables] + [spec.tensor for spec in specs]
         slices = [""] * len(names)
         default = raw.PlaceholderWithDefault(_core.convert(self._filename or "model"), [], name="filename")
         prefix = raw.PlaceholderWithDefault(default, [], name="Const")
-        saved = raw.SaveV2(prefix, names, slices, [v.value() for v in variables], name="SaveV2")
+        saved = raw.SaveV2(prefix, names, slices, tensors, name="SaveV2")
         with graphs.control_dependencies([saved]):
             self._save_tensor = raw.Identity(prefix, name="control_dependency")
-        values = raw.RestoreV2(prefix, names, slices, dtypes=[v.dtype for v in variables], name="RestoreV2")
-        values = values if isinstance(values, (list, tuple)) else [values]
-        self._restore_op = graphs.group(*[self._assigned(v, x) for v, x in zip(variables, values)], name="restore_all")
+        values = raw.RestoreV2(prefix, names, slices, dtypes=[t.dtype for t in tensors], name="RestoreV2")
+        values = list(values) if isinstance(values, (list, tuple)) else [values]
+        restored = [self._assigned(v, x) for v, x in zip(variables, values)]
+        values = values[len(variables):]
+        for saveable in self._saveables:
+            mine, values = values[:len(saveable.specs)], values[len(saveable.specs):]
+            restored.append(saveable.restore(mine, None))
+        self._restore_op = graphs.group(*restored, name="restore_all")
         self._prefix = prefix
         self.saver_def.filename_tensor_name = prefix.name
         self.saver_def.save_tensor_name = self._save_tensor.name
@@ -165,7 +180,7 @@ class Saver:
         if (latest_filename or "checkpoint") == os.path.basename(save_path):
             raise ValueError(f"'latest_filename' collides with 'save_path': {latest_filename!r} and {save_path!r}")
         path = self._numbered(sess, save_path, global_step)
-        if not self._variables:
+        if not self._variables and not self._saveables:
             return None
         if self._eager:
             values = [v._serialize_to_tensors()["VARIABLE_VALUE"] for v in self._variables.values()]
@@ -181,7 +196,7 @@ class Saver:
     def restore(self, sess, save_path):
         """Restores the variables from a checkpoint."""
         self._need_built()
-        if not self._variables:
+        if not self._variables and not self._saveables:
             return
         if save_path is None:
             raise ValueError("Can't load save_path when it is None.")

@@ -11,6 +11,12 @@ def boolean_mask(data, mask, name=None):
 def constant(pylist, dtype=None, ragged_rank=None, inner_shape=None, name=None, row_splits_dtype=...):
     """A RaggedTensor of nested Python lists; a plain tensor if nothing in them is nested."""
 
+def cross(inputs, name=None):
+    """The combinations of the values of each row, as strings joined by `_X_`."""
+
+def cross_hashed(inputs, num_buckets=0, hash_key=None, name=None):
+    """The combinations of the values of each row, as hashes; of 0 buckets, as numbers of 63 bits."""
+
 def map_flat_values(op, *args, **kwargs):
     """`op` of the flat values of the ragged arguments, which must have the same rows."""
 

@@ -65,6 +65,9 @@ def unicode_encode(input, output_encoding, errors='replace', replacement_char=65
 def unicode_split(input, input_encoding, errors='replace', replacement_char=65533, name=None):
     """The characters of each string as strings of their own, as a ragged tensor."""
 
+def unicode_transcode(input, input_encoding, output_encoding, errors='replace', replacement_char=65533, replace_control_characters=False, name=None):
+    """Each string in another encoding of its characters."""
+
 def unsorted_segment_join(inputs, segment_ids, num_segments, separator='', name=None):
     """The strings of each segment joined, in the order in which they stand."""
 

@@ -62,6 +62,9 @@ def decode_jpeg(contents, channels=0, ratio=1, fancy_upscaling=True, try_recover
 def decode_png(contents, channels=0, dtype=..., name=None) -> Tensor:
     """The pixels of a PNG image, with 8 or 16 bits per channel."""
 
+def draw_bounding_boxes(images, boxes, colors, name=None):
+    """The images with the edges of boxes (y_min, x_min, y_max, x_max in parts of the size) drawn on them; `colors` has a row for"""
+
 def encode_jpeg(image, format='', quality=95, progressive=False, optimize_size=False, chroma_downsampling=True, density_unit='in', x_density=300, y_density=300, xmp_metadata='', name=None) -> Tensor:
     """Encodes an image, uint8 with one or three channels, as JPEG."""
 

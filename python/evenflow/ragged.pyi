@@ -11,6 +11,12 @@ def boolean_mask(data, mask, name=None):
 def constant(pylist, dtype=None, ragged_rank=None, inner_shape=None, name=None, row_splits_dtype=...):
     """Makes a RaggedTensor from nested Python lists; a dense tensor if no dimension is ragged."""
 
+def cross(inputs, name=None):
+    """The combinations of the values of each row, as strings joined by `_X_`."""
+
+def cross_hashed(inputs, num_buckets=0, hash_key=None, name=None):
+    """The combinations of the values of each row, as hashes; of 0 buckets, as numbers of 63 bits."""
+
 def map_flat_values(op, *args, **kwargs):
     """Applies `op` to the flat values of the ragged arguments, which must have the same row lengths."""
 

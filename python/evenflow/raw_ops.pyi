@@ -428,6 +428,9 @@ def DepthwiseConv2dNativeBackpropFilter(*, input: _TensorLike, filter_sizes: _Te
 def DepthwiseConv2dNativeBackpropInput(*, input_sizes: _TensorLike, filter: _TensorLike, out_backprop: _TensorLike, strides: Sequence[int], padding: str, explicit_paddings: Sequence[int] = ..., data_format: str = 'NHWC', dilations: Sequence[int] = ..., name: str | None = None) -> Tensor:
     """Gradient of DepthwiseConv2dNative with respect to its input, whose shape `input_sizes` gives."""
 
+def DeserializeIterator(*, resource_handle: _TensorLike, serialized: _TensorLike, name: str | None = None) -> Operation | None:
+    """Lets an iterator go on behind a position that SerializeIterator gave."""
+
 def DestroyResourceOp(*, resource: _TensorLike, ignore_lookup_error: bool = True, name: str | None = None) -> Operation | None:
     """Destroys a variable: its memory is released and its name can be used again."""
 
@@ -460,6 +463,12 @@ def Div(*, x: _TensorLike, y: _TensorLike, name: str | None = None) -> Tensor:
 
 def DivNoNan(*, x: _TensorLike, y: _TensorLike, name: str | None = None) -> Tensor:
     """Divides `x` by `y`; 0 wherever `y` is 0."""
+
+def DrawBoundingBoxes(*, images: _TensorLike, boxes: _TensorLike, name: str | None = None) -> Tensor:
+    """The images with the edges of boxes drawn on them; a box is y_min, x_min, y_max, x_max in parts of the image's size."""
+
+def DrawBoundingBoxesV2(*, images: _TensorLike, boxes: _TensorLike, colors: _TensorLike, name: str | None = None) -> Tensor:
+    """The images with the edges of boxes drawn on them; a box is y_min, x_min, y_max, x_max in parts of the image's size. `colors` has a row for each box, and begins again where there are more boxes."""
 
 def DynamicPartition(*, data: _TensorLike, partitions: _TensorLike, num_partitions: int, name: str | None = None) -> list[Tensor]:
     """Distributes the rows of `data` to `num_partitions` tensors: row i goes to number `partitions[i]`."""
@@ -1238,6 +1247,9 @@ def RaggedBincount(*, splits: _TensorLike, values: _TensorLike, size: _TensorLik
 def RaggedCountSparseOutput(*, splits: _TensorLike, values: _TensorLike, weights: _TensorLike, binary_output: bool, minlength: int = -1, maxlength: int = -1, name: str | None = None) -> tuple[Tensor, Tensor, Tensor]:
     """Counts how often each number occurs in each row of a ragged matrix, or sums its weights, as a sparse tensor."""
 
+def RaggedCross(*, ragged_values: Sequence[_TensorLike], ragged_row_splits: Sequence[_TensorLike], sparse_indices: Sequence[_TensorLike], sparse_values: Sequence[_TensorLike], sparse_shape: Sequence[_TensorLike], dense_inputs: Sequence[_TensorLike], ragged_values_types: Sequence[Any], ragged_splits_types: Sequence[Any], sparse_values_types: Sequence[Any], dense_types: Sequence[Any], input_order: str, hashed_output: bool, num_buckets: int, hash_key: int, out_values_type: _DTypeLike, out_row_splits_type: _DTypeLike, name: str | None = None) -> tuple[Tensor, Tensor]:
+    """Every combination of the values that the inputs have in the same row: words joined by '_X_', or their hash."""
+
 def RandomDataset(*, seed: _TensorLike, seed2: _TensorLike, output_types: Sequence[_DTypeLike], output_shapes: Sequence[_ShapeLike], metadata: str = '', name: str | None = None) -> Tensor:
     """An infinite sequence of random 32-bit integers; equal seeds give equal sequences."""
 
@@ -1579,6 +1591,9 @@ def Selu(*, features: _TensorLike, name: str | None = None) -> Tensor:
 
 def SeluGrad(*, gradients: _TensorLike, outputs: _TensorLike, name: str | None = None) -> Tensor:
     """Gradient of Selu, from its result."""
+
+def SerializeIterator(*, resource_handle: _TensorLike, external_state_policy: int = 0, name: str | None = None) -> Tensor:
+    """The position of an iterator, for DeserializeIterator. external_state_policy 2: an error if elements depend on a state that is not saved; 0, 1: that is fine."""
 
 def SerializeTensor(*, tensor: _TensorLike, name: str | None = None) -> Tensor:
     """The tensor as a serialized TensorProto."""
@@ -2062,6 +2077,9 @@ def UnicodeDecode(*, input: _TensorLike, input_encoding: str, errors: str = 'rep
 
 def UnicodeEncode(*, input_values: _TensorLike, input_splits: _TensorLike, output_encoding: str, errors: str = 'replace', replacement_char: int = 65533, name: str | None = None) -> Tensor:
     """Makes a string from each row of a ragged vector of code points."""
+
+def UnicodeTranscode(*, input: _TensorLike, input_encoding: str, output_encoding: str, errors: str = 'replace', replacement_char: int = 65533, replace_control_characters: bool = False, name: str | None = None) -> Tensor:
+    """Each string in another encoding of its characters."""
 
 def UniformCandidateSampler(*, true_classes: _TensorLike, num_true: int, num_sampled: int, unique: bool, range_max: int, seed: int = 0, seed2: int = 0, name: str | None = None) -> tuple[Tensor, Tensor, Tensor]:
     """Samples classes below range_max, all with the same probability."""

@@ -65,6 +65,9 @@ def unicode_encode(input, output_encoding, errors='replace', replacement_char=65
 def unicode_split(input, input_encoding, errors='replace', replacement_char=65533, name=None):
     """Splits each string into its characters. Returns a ragged tensor of strings."""
 
+def unicode_transcode(input, input_encoding, output_encoding, errors='replace', replacement_char=65533, replace_control_characters=False, name=None):
+    """Each string in another encoding of its characters."""
+
 def unsorted_segment_join(inputs, segment_ids, num_segments, separator='', name=None):
     """Joins the strings of each segment in their order."""
 

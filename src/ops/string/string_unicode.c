@@ -1,9 +1,11 @@
-/* UnicodeDecode and UnicodeEncode: strings to code points, and back. */
+/* UnicodeDecode, UnicodeEncode and UnicodeTranscode: strings to code points, back, and from one
+ * encoding to another. */
 #include "base/alloc.h"
 #include "base/array.h"
 #include "ops/string/strings.h"
+#include <strings.h>
 
-enum { UTF8, UTF16_BE, UTF32_BE };
+enum { UTF8, UTF16_BE, UTF32_BE, UTF16_LE, UTF32_LE, UTF16, LATIN1, ASCII, WINDOWS };
 enum { STRICT, REPLACE, IGNORE };
 
 typedef struct {
@@ -11,6 +13,7 @@ typedef struct {
     int errors;
     int64_t replacement_char;
     bool replace_control_characters;
+    int output_encoding; /* of UnicodeTranscode */
 } decode_attrs;
 
 typedef struct {
@@ -68,20 +71,76 @@ static int32_t read_utf32(const unsigned char *p, size_t n, size_t *used) {
     return is_character(v) ? (int32_t)v : -1;
 }
 
+/* What bytes 0x80 to 0x9F mean in windows-1252. */
+static const uint16_t windows[32] = {
+    0x20AC, 0x81,   0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021, 0x02C6, 0x2030, 0x0160,
+    0x2039, 0x0152, 0x8D,   0x017D, 0x8F,   0x90,   0x2018, 0x2019, 0x201C, 0x201D, 0x2022,
+    0x2013, 0x2014, 0x02DC, 0x2122, 0x0161, 0x203A, 0x0153, 0x9D,   0x017E, 0x0178};
+
+static int32_t read_byte(int encoding, unsigned char b, size_t *used) {
+    *used = 1;
+    if (encoding == ASCII) return b < 0x80 ? b : -1;
+    return encoding == WINDOWS && b >= 0x80 && b < 0xA0 ? windows[b - 0x80] : b;
+}
+
+/* The same with the other order of bytes in each unit of `unit` bytes. */
+static int32_t read_turned(const unsigned char *p, size_t n, size_t unit, size_t *used) {
+    unsigned char turned[4];
+    size_t whole = n < 4 ? n / unit * unit : 4;
+    if (whole == 0) {
+        *used = n;
+        return -1;
+    }
+    for (size_t k = 0; k < whole; k++) turned[k] = p[k / unit * unit + unit - 1 - k % unit];
+    return unit == 2 ? read_utf16(turned, whole, used) : read_utf32(turned, whole, used);
+}
+
+static int32_t read_character(int encoding, const unsigned char *p, size_t n, size_t *used) {
+    switch (encoding) {
+    case UTF8: return read_utf8(p, n, used);
+    case UTF16_BE: return read_utf16(p, n, used);
+    case UTF32_BE: return read_utf32(p, n, used);
+    case UTF16_LE: return read_turned(p, n, 2, used);
+    case UTF32_LE: return read_turned(p, n, 4, used);
+    default: return read_byte(encoding, *p, used);
+    }
+}
+
 static bool encoding_of(const ef_attr_text *name, int *out) {
-    static const char *const names[] = {"UTF-8", "UTF-16-BE", "UTF-32-BE"};
-    for (*out = 0; *out < 3; (*out)++)
-        if (strcmp(name->at, names[*out]) == 0) return true;
+    static const struct {
+        const char *name;
+        int encoding;
+    } known[] = {{"UTF-8", UTF8},           {"UTF8", UTF8},          {"UTF-16-BE", UTF16_BE},
+                 {"UTF-16BE", UTF16_BE},    {"UTF-32-BE", UTF32_BE}, {"UTF-32BE", UTF32_BE},
+                 {"UTF-16-LE", UTF16_LE},   {"UTF-16LE", UTF16_LE},  {"UTF-32-LE", UTF32_LE},
+                 {"UTF-32LE", UTF32_LE},    {"UTF-16", UTF16},       {"ISO-8859-1", LATIN1},
+                 {"LATIN1", LATIN1},        {"US-ASCII", ASCII},     {"ASCII", ASCII},
+                 {"WINDOWS-1252", WINDOWS}, {"CP1252", WINDOWS}};
+    for (size_t k = 0; k < sizeof known / sizeof *known; k++)
+        if (strcasecmp(name->at, known[k].name) == 0) {
+            *out = known[k].encoding;
+            return true;
+        }
     return false;
+}
+
+/* UTF-16 begins with a mark that tells the order of the bytes; without one it is the network's. */
+static int settled(int encoding, const ef_str *s, size_t *at) {
+    const unsigned char *p = (const unsigned char *)s->at;
+    *at = 0;
+    if (encoding != UTF16) return encoding;
+    const bool little = s->n >= 2 && p[0] == 0xFF && p[1] == 0xFE;
+    if (little || (s->n >= 2 && p[0] == 0xFE && p[1] == 0xFF)) *at = 2;
+    return little ? UTF16_LE : UTF16_BE;
 }
 
 static ef_status *decode_one(const ef_call *c, int encoding, const ef_str *s, characters *out) {
     const decode_attrs *t = c->attrs;
     const unsigned char *p = (const unsigned char *)s->at;
-    for (size_t k = 0, used; k < s->n; k += used) {
-        int32_t v = encoding == UTF8       ? read_utf8(p + k, s->n - k, &used)
-                    : encoding == UTF16_BE ? read_utf16(p + k, s->n - k, &used)
-                                           : read_utf32(p + k, s->n - k, &used);
+    size_t k = 0;
+    encoding = settled(encoding, s, &k);
+    for (size_t used; k < s->n; k += used) {
+        int32_t v = read_character(encoding, p + k, s->n - k, &used);
         bool control = t->replace_control_characters && v >= 0 && v <= 0x1F;
         if (v < 0 && t->errors == STRICT)
             return ef_error(EF_INVALID, "%s: Invalid formatting on input string: byte %zu of %s",
@@ -93,18 +152,24 @@ static ef_status *decode_one(const ef_call *c, int encoding, const ef_str *s, ch
     return NULL;
 }
 
-static ef_status *decode_shape(ef_infer *i) {
+static ef_status *need_encoding(const ef_infer *i) {
     const decode_attrs *t = i->attrs;
-    int encoding;
+    int encoding = UTF8;
     if (!encoding_of(&t->input_encoding, &encoding))
         return ef_error(
             EF_INVALID,
             "%s: Could not create converter for input encoding: %s; supported are UTF-8, "
-            "UTF-16-BE and UTF-32-BE",
+            "UTF-16, UTF-16-BE, UTF-16-LE, UTF-32-BE, UTF-32-LE, ISO-8859-1, US-ASCII "
+            "and WINDOWS-1252",
             i->op->name, t->input_encoding.at);
     if (!is_character(t->replacement_char))
         return ef_error(EF_INVALID, "%s: replacement_char out of unicode codepoint range: %lld",
                         i->op->name, (long long)t->replacement_char);
+    return NULL;
+}
+
+static ef_status *decode_shape(ef_infer *i) {
+    EF_TRY(need_encoding(i));
     int64_t n = 1;
     const ef_shape *x = &i->in[0].shape;
     for (int d = 0; d < x->rank; d++)
@@ -118,7 +183,7 @@ static ef_status *decode_shape(ef_infer *i) {
 static ef_status *decode_run(const ef_call *c) {
     const decode_attrs *t = c->attrs;
     int64_t n = ef_count(c->in[0]);
-    int encoding;
+    int encoding = UTF8;
     characters made = {0};
     encoding_of(&t->input_encoding, &encoding);
     ef_shape splits = {.rank = 1, .dim = {n + 1}};
@@ -244,4 +309,62 @@ const ef_op ef_op_UnicodeEncode = {
     .kernel = EF_ANY_KERNEL(encode_run),
     .examples = {"int32[3]{97,233,26085} int64[3]{0,1,3} output_encoding='UTF-8'",
                  "int32[1]{97} int32[2]{0,1} output_encoding='UTF-16-BE'"},
+};
+
+/* ---- from one encoding into another -----------------------------------------------------------
+ */
+
+static ef_status *transcode_one(const ef_call *c, int encoding, const ef_str *s, ef_text *out) {
+    const decode_attrs *t = c->attrs;
+    const unsigned char *p = (const unsigned char *)s->at;
+    size_t k = 0;
+    encoding = settled(encoding, s, &k);
+    for (size_t used; k < s->n; k += used) {
+        int32_t v = read_character(encoding, p + k, s->n - k, &used);
+        if (v < 0 && t->errors == STRICT)
+            return ef_error(EF_INVALID, "%s: Invalid formatting on input string: byte %zu of %s",
+                            c->op->name, k, EF_STR(s));
+        bool bad = v < 0 || (t->replace_control_characters && v <= 0x1F);
+        if (bad && t->errors == IGNORE) continue;
+        write_character(out, t->output_encoding, bad ? (int32_t)t->replacement_char : v);
+    }
+    return NULL;
+}
+
+static ef_status *transcode_run(const ef_call *c) {
+    int encoding = UTF8;
+    encoding_of(&((const decode_attrs *)c->attrs)->input_encoding, &encoding);
+    ef_shape shape = ef_shape_from(c->in[0]);
+    EF_TRY(ef_out_alloc(c, 0, &shape));
+    ef_text text = {0};
+    ef_status *s = NULL;
+    for (int64_t k = 0; k < ef_count(c->in[0]) && s == NULL; k++) {
+        s = transcode_one(c, encoding, ef_strs(c->in[0]) + k, &text);
+        if (s == NULL) s = ef_str_take((ef_str *)c->out[0]->data + k, &text);
+    }
+    ef_text_free(&text);
+    return s;
+}
+
+static ef_status *transcode_shape(ef_infer *i) {
+    EF_TRY(need_encoding(i));
+    return ef_shape_same(i);
+}
+
+const ef_op ef_op_UnicodeTranscode = {
+    EF_NAMED(UnicodeTranscode),
+    .doc = "Each string in another encoding of its characters.",
+    .in = {"input: string"},
+    .out = {"output: string"},
+    .attr = {EF_ATTR(decode_attrs, input_encoding, "string", NULL),
+             EF_ATTR(decode_attrs, output_encoding, "{'UTF-8', 'UTF-16-BE', 'UTF-32-BE'}", NULL),
+             EF_ATTR(decode_attrs, errors, "{'strict', 'replace', 'ignore'}", "'replace'"),
+             EF_ATTR(decode_attrs, replacement_char, "int", "65533"),
+             EF_ATTR(decode_attrs, replace_control_characters, "bool", "false")},
+    .attr_size = sizeof(decode_attrs),
+    .traits = EF_NO_GRAD,
+    .shape = transcode_shape,
+    .kernel = EF_ANY_KERNEL(transcode_run),
+    .examples = {"string[3]{abc,,x} input_encoding='UTF-8' output_encoding='UTF-16-BE'",
+                 "string[2]{ab,cd} input_encoding='ISO-8859-1' output_encoding='UTF-8'"},
 };

@@ -70,3 +70,18 @@ def non_max_suppression_padded(boxes, scores, max_output_size, iou_threshold=0.5
 
     places, counts = map_fn(choose, (flat_boxes, flat_scores), fn_output_signature=(dtypes.int32, dtypes.int32))
     return raw.Reshape(places, raw.ConcatV2([outer, raw.Reshape(most, [1])], 0)), raw.Reshape(counts, outer)
+
+
+@export("image.draw_bounding_boxes")
+def draw_bounding_boxes(images, boxes, colors, name=None):
+    """The images with the edges of boxes (y_min, x_min, y_max, x_max in parts of the size) drawn on them; `colors` has a row for
+    each box and begins again where there are more boxes. None: colors of our own."""
+    if colors is None:
+        return raw.DrawBoundingBoxes(images, boxes, name=name)
+    return raw.DrawBoundingBoxesV2(images, boxes, colors, name=name)
+
+
+@export("compat.v1.image.draw_bounding_boxes")
+def v1_draw_bounding_boxes(images, boxes, name=None, colors=None):
+    """draw_bounding_boxes with the older order of its arguments."""
+    return draw_bounding_boxes(images, boxes, colors, name)

@@ -1,4 +1,5 @@
 """Unicode functions of tf.strings, and n-grams."""
+from ..dispatch import REFUSED, redirect
 from ..namespace import export
 from ..ragged import RaggedTensor, as_ragged, has_rows
 from .common import convert, dtypes, rank_of, raw
@@ -40,6 +41,18 @@ def unicode_split(input, input_encoding, errors="replace", replacement_char=6553
     single = raw.Range(convert(0, dtypes.int64), raw.AddV2(raw.Size(flat, dtypes.int64), convert(1, dtypes.int64)), convert(1, dtypes.int64))
     made = raw.UnicodeEncode(flat, single, output_encoding=input_encoding, errors="ignore", replacement_char=replacement_char)
     return codes.with_flat_values(made) if has_rows(codes) else made
+
+
+@export("strings.unicode_transcode")
+def unicode_transcode(input, input_encoding, output_encoding, errors="replace", replacement_char=65533,  # noqa: A002
+                      replace_control_characters=False, name=None):
+    """Each string in another encoding of its characters."""
+    try:
+        return raw.UnicodeTranscode(convert(input, dtypes.string), input_encoding, output_encoding, errors, replacement_char,
+                                    replace_control_characters, name=name)
+    except REFUSED:
+        return redirect(unicode_transcode, input, input_encoding, output_encoding, errors, replacement_char,
+                        replace_control_characters, name=name)
 
 
 @export("strings.unicode_encode")

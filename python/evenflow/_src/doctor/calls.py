@@ -109,8 +109,11 @@ def implicit_cast(seen):
        wrong="""
 for i in tf.range(200):
     y = y + x * tf.cast(i, tf.float32)
+for image in images:                           # in a function: a batch, row by row
+    y = model(image[tf.newaxis])
 """, right="""
 y = tf.reduce_sum(x * tf.cast(tf.range(200), tf.float32))
+y = model(images)
 """)
 def loop_overhead(seen):
     for row in seen.rows("loop", by=("subject",)):

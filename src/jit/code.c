@@ -41,7 +41,7 @@ static uint64_t hash_run(const ef_jit_run *run) {
         h = ef_hash_mix(h, (uint64_t)(uintptr_t)x->expr);
         h = ef_hash_mix(h, (uint64_t)x->out << 24 | (uint64_t)x->scalars << 16 |
                                (uint64_t)x->n_in << 8 | x->truths);
-        h = ef_hash_mix(h, x->keep);
+        h = ef_hash_mix(h, (uint64_t)run->sum[k] << 1 | x->keep);
         h = ef_hash_bytes(h, x->in, x->n_in);
     }
     return h;
@@ -56,7 +56,7 @@ static bool same(const void *entry, const void *key) {
     const ef_jit_run *a = &((const ef_jit_code *)entry)->run, *b = key;
     if (a->dtype != b->dtype || a->vector != b->vector || a->n != b->n) return false;
     for (int k = 0; k < a->n; k++)
-        if (!same_ins(&a->ins[k], &b->ins[k])) return false;
+        if (a->sum[k] != b->sum[k] || !same_ins(&a->ins[k], &b->ins[k])) return false;
     return true;
 }
 

@@ -93,6 +93,31 @@ static void spread_fixed(emitter *e, int most) {
     }
 }
 
+/* The lanes of the sums stay in registers for the whole loop. */
+static void begin_sums(emitter *e) {
+    for (int k = 0; k < e->v->n; k++) {
+        ef_jit_value *x = &e->v->at[k];
+        if (x->kind != EF_JIT_SUM) continue;
+        x->reg = take(e);
+        ef_x86_two(e->c, EF_X86_VXOR, x->reg, x->reg, x->reg);
+    }
+}
+
+static void write_sums(emitter *e) {
+    for (int k = 0; k < e->v->n; k++) {
+        const ef_jit_value *x = &e->v->at[k];
+        if (x->kind != EF_JIT_SUM) continue;
+        ef_x86_load(e->c, SCRATCH, OPERANDS, x->operand * 8);
+        ef_x86_move2(e->c, EF_X86_SUB, AT, AT);
+        ef_x86_write(e->c, x->reg, SCRATCH, AT, false);
+    }
+}
+
+static void accumulate(emitter *e, const ef_jit_value *x, int from, bool masked) {
+    uint8_t spare = masked && !e->c->zmm ? take(e) : 0;
+    ef_x86_accumulate(e->c, x->reg, from, masked, spare);
+}
+
 static void find_bases(emitter *e) {
     for (int k = 0; k < e->v->n; k++) {
         const ef_jit_value *x = &e->v->at[k];
@@ -203,6 +228,7 @@ static void compute(emitter *e, const ef_jit_value *x, const int *arg, bool mask
     switch ((ef_jit_kind)x->kind) {
     case EF_JIT_LOAD: ef_x86_read(e->c, x->reg, base_of(e, x->operand), AT, masked); break;
     case EF_JIT_STORE: ef_x86_write(e->c, arg[0], base_of(e, x->operand), AT, masked); break;
+    case EF_JIT_SUM: accumulate(e, x, arg[0], masked); break;
     case EF_JIT_CHOOSE: ef_x86_choose(e->c, x->reg, arg[0], arg[1], arg[2]); break;
     default:
         if (floats)
@@ -239,7 +265,7 @@ static void iterate(emitter *e, bool masked) {
             if (from->last == k && !is_fixed(from)) e->busy &= ~(1u << from->reg);
         }
         e->busy &= ~brought;
-        if (x->kind != EF_JIT_STORE) x->reg = take(e);
+        if (x->kind < EF_JIT_STORE) x->reg = take(e);
         /* Integer comparisons need one more register: not one of those just freed. */
         uint32_t now = e->busy;
         for (int i = 0; i < ef_jit_args(x->kind); i++)
@@ -259,6 +285,7 @@ static bool emit(emitter *e, size_t *entry, int most_fixed) {
     write_data(e);
     *entry = c->n;
     save(e);
+    begin_sums(e);
     spread_fixed(e, most_fixed);
     load_bases(e);
     ef_x86_move2(c, EF_X86_MOV, WHOLE, COUNT);
@@ -277,6 +304,7 @@ static bool emit(emitter *e, size_t *entry, int most_fixed) {
     ef_x86_mask(c, COUNT, 0);
     iterate(e, true);
     ef_x86_land(c, done, c->n);
+    write_sums(e);
     restore(e);
     ef_x86_return(c);
     return !c->full;

@@ -35,7 +35,7 @@ static bool equal(const ef_jit_value *a, const ef_jit_value *b) {
 }
 
 term ef_jit_make(ef_jit_builder *b, ef_jit_value value) {
-    for (int k = 0; k < b->v->n && value.kind != EF_JIT_STORE; k++)
+    for (int k = 0; k < b->v->n && value.kind < EF_JIT_STORE; k++)
         if (equal(&b->v->at[k], &value)) return (term){(uint16_t)k, false};
     if (b->v->n == EF_JIT_MAX_VALUES) return ef_jit_fail(b);
     b->v->at[b->v->n] = value;
@@ -273,7 +273,7 @@ static void settle(ef_jit_values *v) {
     uint16_t place[EF_JIT_MAX_VALUES];
     for (int k = v->n - 1; k >= 0; k--) {
         const ef_jit_value *x = &v->at[k];
-        needed[k] |= x->kind == EF_JIT_STORE;
+        needed[k] |= x->kind >= EF_JIT_STORE;
         for (int a = 0; needed[k] && a < ef_jit_args(x->kind); a++) needed[x->arg[a]] = true;
     }
     int n = 0;
@@ -326,6 +326,11 @@ bool ef_jit_parse(const ef_jit_run *run, ef_jit_values *v) {
         if (p.ins->keep)
             ef_jit_make(&p.b,
                         (ef_jit_value){.kind = EF_JIT_STORE, .operand = p.ins->out, .arg = {t.id}});
+        if (run->sum[k] > 0 && (t.mask || !is_float(&p))) fail(&p);
+        if (run->sum[k] > 0)
+            ef_jit_make(&p.b, (ef_jit_value){.kind = EF_JIT_SUM,
+                                             .operand = (uint8_t)(run->sum[k] - 1),
+                                             .arg = {t.id}});
     }
     if (!p.b.failed) settle(v);
     return !p.b.failed;

@@ -29,7 +29,8 @@ typedef enum ef_jit_kind {
     EF_JIT_CONVERT, /* of a 32-bit integer: the float */
     EF_JIT_CHOOSE,  /* of three, as FMA: mask ? a : b */
     EF_JIT_FMA,     /* a * b + c, rounded once */
-    EF_JIT_STORE    /* stores a value in `operand`; it has no result */
+    EF_JIT_STORE,   /* stores a value in `operand`; it has no result */
+    EF_JIT_SUM      /* adds it to the lanes that go to `operand` at the end */
 } ef_jit_kind;
 
 /* Comparisons, each followed by its negation: a NaN makes the first false and the second true (but

@@ -61,6 +61,8 @@ static term scaled(build *b, term a, term n, term t) {
 #define AS_REAL(p) (p)
 #define PLUS(p, q) ef_jit_two(b, EF_JIT_PLUS, p, q)
 #define MINUS(p, q) ef_jit_two(b, EF_JIT_MINUS, p, q)
+#define AND_BITS(p, q) ef_jit_two(b, EF_JIT_AND, p, q)
+#define XOR_BITS(p, q) ef_jit_two(b, EF_JIT_XOR, p, q)
 #define SHIFT_LEFT(p, k) one(b, EF_JIT_LEFT, k, p)
 #define SHIFT_RIGHT(p, k) one(b, EF_JIT_RIGHT, k, p)
 #define CONVERT(p) one(b, EF_JIT_CONVERT, 0, p)

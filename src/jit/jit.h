@@ -29,10 +29,13 @@ typedef struct ef_jit_run {
     int vector;     /* bytes of a vector, ef_jit_vector() or less */
     int n;
     ef_jit_ins ins[EF_JIT_MAX_INS];
+    /* By instruction: its results, floats, are summed into operand sum - 1; 0: they are not. */
+    uint8_t sum[EF_JIT_MAX_INS];
 } ef_jit_run;
 
 /* n elements; operand[k] is the address of operand k. An output may be at the same address as an
- * input of the same or an earlier instruction, but must not overlap an operand otherwise. */
+ * input of the same or an earlier instruction, but must not overlap an operand otherwise. A sum is
+ * written as one vector of partial sums, one for each lane, which the caller adds up. */
 typedef void ef_jit_fn(const void *const *operand, int64_t n);
 
 typedef struct ef_jit_code ef_jit_code;

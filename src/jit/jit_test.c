@@ -106,7 +106,8 @@ static uint64_t read_value(const ef_jit_value *x, ef_dtype d, const uint64_t *v,
     case EF_JIT_SQRT: return bits_of(d, d == EF_F32 ? sqrtf((float)p) : sqrt(p));
     case EF_JIT_ROUND: return bits_of(d, rounded((ef_jit_how)x->how, p));
     case EF_JIT_CHOOSE: return a != 0 ? b : c;
-    case EF_JIT_STORE: return a;
+    case EF_JIT_STORE:
+    case EF_JIT_SUM: return a;
     }
     return 0;
 }
@@ -265,6 +266,38 @@ EF_TEST(in_place) {
 }
 
 /* Comparisons of the same operands are values of their own, whichever came first. */
+/* Lane l of a sum has the elements l, l + lanes, l + 2 lanes ... and nothing of what is beyond the
+ * end, where x - 3 would not be 0. */
+EF_TEST(lanes_add_up_their_elements) {
+    static const ef_dtype types[] = {EF_F32, EF_F64};
+    for (int k = 0; k < 2; k++)
+        for (int n = 0; n <= N; n++) {
+            static memory m;
+            int lanes = vector / (int)size_of(types[k]);
+            double want[2][16] = {{0}, {0}};
+            ef_jit_run run = {.dtype = types[k], .vector = vector, .n = 2};
+            run.ins[0] = (ef_jit_ins){"x - 3", 1, 0, 0, {0}, 2, false};
+            run.ins[1] = (ef_jit_ins){"x * x", 1, 0, 0, {2}, 1, true};
+            run.sum[0] = 1 + 3;
+            run.sum[1] = 1 + 4;
+            for (int i = 0; i < N + GUARD; i++) put(m.raw[0], types[k], i, i);
+            for (int i = 0; i < n; i++) {
+                want[0][i % lanes] += i - 3;
+                want[1][i % lanes] += (i - 3) * (i - 3);
+            }
+            ef_jit_code *code = ef_jit_get(&run);
+            CHECK(code != NULL);
+            if (code == NULL) return;
+            run_code(code, &m, n);
+            ef_jit_release(code);
+            for (int l = 0; l < lanes; l++) {
+                CHECK(get(m.raw[3], types[k], l) == want[0][l]);
+                CHECK(get(m.raw[4], types[k], l) == want[1][l]);
+            }
+            for (int i = 0; i < n; i++) CHECK(get(m.raw[1], types[k], i) == (i - 3) * (i - 3));
+        }
+}
+
 EF_TEST(every_comparison_of_the_same_operands) {
     static const char *const tests[] = {"x == y", "x != y", "x < y", "x <= y", "x > y", "x >= y"};
     enum { TESTS = sizeof tests / sizeof *tests };
@@ -438,6 +471,7 @@ int main(void) {
         EF_RUN(every_expression_at_every_length);
         EF_RUN(functions_are_those_of_vmath);
         EF_RUN(in_place);
+        EF_RUN(lanes_add_up_their_elements);
         EF_RUN(every_comparison_of_the_same_operands);
         EF_RUN(random_runs);
         EF_RUN(the_same_run_is_compiled_once);

@@ -261,6 +261,29 @@ void ef_x86_read(ef_x86 *c, int to, int base, int index, bool masked) {
 void ef_x86_write(ef_x86 *c, int from, int base, int index, bool masked) {
     move(c, 0x11, 0x2E, from, base, index, masked);
 }
+void ef_x86_accumulate(ef_x86 *c, int to, int a, bool masked, int spare) {
+    if (!masked) {
+        ef_x86_two(c, EF_X86_VADD, to, to, a);
+        return;
+    }
+    if (!c->zmm) {
+        ef_x86_two(c, EF_X86_VAND, spare, a, MASK);
+        ef_x86_two(c, EF_X86_VADD, to, to, spare);
+        return;
+    }
+    coded x = {.map = MAP_0F,
+               .prefix = by_type(c),
+               .op = EF_X86_VADD,
+               .reg = to,
+               .first = to,
+               .rm = a,
+               .w = c->wide,
+               .mask = TAIL};
+    size_t at = c->n;
+    head(c, x);
+    if (!c->full) c->at[at + 3] &= 0x7F; /* the others stay */
+    modrm(c, 3, to, a);
+}
 void ef_x86_mask(ef_x86 *c, int count, size_t place) {
     if (c->zmm) {
         static const uint8_t all_ones[] = {0x83, 0xC8, 0xFF}; /* or eax, -1 */

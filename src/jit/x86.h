@@ -82,6 +82,9 @@ typedef enum ef_x86_op {
     EF_X86_VMAX = 0x5F
 } ef_x86_op;
 void ef_x86_two(ef_x86 *c, ef_x86_op op, int to, int a, int b);
+/* to += a, of floats; masked: only the elements that ef_x86_mask noted. `spare` is a register that
+ * may be overwritten. */
+void ef_x86_accumulate(ef_x86 *c, int to, int a, bool masked, int spare);
 void ef_x86_compare(ef_x86 *c, int to, int a, int b, int predicate); /* all bits 1, or all 0 */
 void ef_x86_scale(ef_x86 *c, int to, int a, int b); /* a * 2^b, with 512 bits only */
 void ef_x86_sqrt(ef_x86 *c, int to, int a);

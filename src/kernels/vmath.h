@@ -101,6 +101,8 @@ static inline float ef_scaled_F32(float a, float t) {
 #define AS_REAL(a) ef_float_of(a)
 #define PLUS(a, b) ((a) + (b))
 #define MINUS(a, b) ((a) - (b))
+#define AND_BITS(a, b) ((a) & (b))
+#define XOR_BITS(a, b) ((a) ^ (b))
 #define SHIFT_LEFT(a, k) ((a) << (k))
 #define SHIFT_RIGHT(a, k) ((uint32_t)((int32_t)(a) >> (k)))
 #define CONVERT(a) ((float)(int32_t)(a))
@@ -129,6 +131,8 @@ static inline float ef_scaled_F32(float a, float t) {
 #undef AS_REAL
 #undef PLUS
 #undef MINUS
+#undef AND_BITS
+#undef XOR_BITS
 #undef SHIFT_LEFT
 #undef SHIFT_RIGHT
 #undef CONVERT

@@ -29,6 +29,8 @@
 #define AS_REAL(a) _mm512_castsi512_ps(a)
 #define PLUS(a, b) _mm512_add_epi32(a, b)
 #define MINUS(a, b) _mm512_sub_epi32(a, b)
+#define AND_BITS(a, b) _mm512_and_si512(a, b)
+#define XOR_BITS(a, b) _mm512_xor_si512(a, b)
 #define SHIFT_LEFT(a, k) _mm512_slli_epi32(a, k)
 #define SHIFT_RIGHT(a, k) _mm512_srai_epi32(a, k)
 #define CONVERT(a) _mm512_cvtepi32_ps(a)
@@ -57,6 +59,8 @@
 #undef AS_REAL
 #undef PLUS
 #undef MINUS
+#undef AND_BITS
+#undef XOR_BITS
 #undef SHIFT_LEFT
 #undef SHIFT_RIGHT
 #undef CONVERT

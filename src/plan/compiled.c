@@ -8,7 +8,8 @@
 
 enum { LEAST = 512 /* elements below which the interpreter is as fast */ };
 _Static_assert((int)EF_TILES_MAX_INS <= (int)EF_JIT_MAX_INS, "a run holds a whole program");
-_Static_assert((int)EF_TILES_MAX_ARGS + (int)EF_TILES_MAX_REGS <= (int)EF_JIT_MAX_OPERANDS,
+_Static_assert((int)EF_TILES_MAX_ARGS + (int)EF_TILES_MAX_REGS + (int)EF_TILES_MAX_TAILS <=
+                   (int)EF_JIT_MAX_OPERANDS,
                "a run can name every operand of a program");
 
 static ef_jit_ins as_jit(const ef_tile_ins *x) {
@@ -40,17 +41,39 @@ static int longest(const ef_tiles *t, int first, ef_dtype *dtype) {
     return k;
 }
 
-/* Whether instruction k or a later one, or a reduction, reads the value that operand o has before
- * instruction k. */
-static bool read_after(const ef_tiles *t, int k, uint8_t o) {
+/* The one reduction that reads operand o at the end, or -1; -2: there are more. */
+static int tail_of(const ef_tiles *t, uint8_t o) {
+    int found = -1;
+    for (int r = 0; r < t->tail.n; r++)
+        if (t->tail.of[r].operand == o) found = found == -1 ? r : -2;
+    return found;
+}
+
+/* Whether instruction k or a later one reads the value that operand o has before instruction k.
+ * *end: none reads it, and operand o still has it at the end of the program. */
+static bool instruction_reads(const ef_tiles *t, int k, uint8_t o, bool *end) {
+    *end = false;
     for (; k < t->n_ins; k++) {
         for (int i = 0; i < t->ins[k].n_in; i++)
             if (t->ins[k].in[i] == o) return true;
         if (t->ins[k].out == o) return false;
     }
-    for (int r = 0; r < t->tail.n; r++)
-        if (t->tail.of[r].operand == o) return true;
+    *end = true;
     return false;
+}
+static bool read_after(const ef_tiles *t, int k, uint8_t o) {
+    bool end;
+    return instruction_reads(t, k, o, &end) || (end && tail_of(t, o) != -1);
+}
+
+/* The reduction that the code of instruction k can take by itself: a sum over long rows of what
+ * the instruction leaves at the end of the program; or -1. */
+static int sum_of(const ef_tiles *t, int k) {
+    int r = tail_of(t, t->ins[k].out);
+    if (r < 0 || !t->tail.of[r].by_lanes) return -1;
+    for (int j = k + 1; j < t->n_ins; j++)
+        if (t->ins[j].out == t->ins[k].out) return -1;
+    return r;
 }
 static bool written_again(const ef_tiles *t, int k, int end, uint8_t o) {
     while (++k < end)
@@ -66,7 +89,12 @@ static void describe(const ef_tiles *t, int first, int end, ef_jit_run *run) {
         bool is_output = out < t->n_inputs + t->n_outputs;
         ef_jit_ins *to = &run->ins[k - first];
         *to = as_jit(&t->ins[k]);
-        to->keep = is_output || (!written_again(t, k, end, out) && read_after(t, end, out));
+        int sum = sum_of(t, k);
+        bool at_end,
+            read = sum < 0 ? read_after(t, end, out) : instruction_reads(t, end, out, &at_end);
+        run->sum[k - first] =
+            (uint8_t)(sum < 0 ? 0 : 1 + t->n_inputs + t->n_outputs + t->n_regs + sum);
+        to->keep = is_output || (!written_again(t, k, end, out) && read);
     }
 }
 
@@ -103,12 +131,17 @@ static int shorter(const ef_tiles *t, int first, int end) {
     return best;
 }
 
+static void note_sums(ef_tiles *t, int first, int end) {
+    for (int k = first; k < end; k++)
+        if (sum_of(t, k) >= 0) t->tail.of[sum_of(t, k)].in_code = true;
+}
+
 /* Compiles a run that begins at `first`, as long as registers suffice, and returns where it ends.
  */
 static int compile_from(ef_tiles *t, int first) {
     ef_jit_run run = {.vector = ef_jit_vector()};
     int end = longest(t, first, &run.dtype);
-    while (end - first >= 2 && run.dtype != EF_BOOL) {
+    while ((end - first >= 2 || (end > first && sum_of(t, first) >= 0)) && run.dtype != EF_BOOL) {
         ef_tile_ins *x = &t->ins[first];
         describe(t, first, end, &run);
         if (!truths_stay(&run)) {
@@ -118,6 +151,7 @@ static int compile_from(ef_tiles *t, int first) {
         } else {
             x->entry = ef_jit_entry(x->code);
             x->covers = (uint8_t)(end - first);
+            note_sums(t, first, end);
             return end;
         }
     }

@@ -5,7 +5,11 @@
 #include "base/pool.h"
 #include "plan/tiles_run.h"
 
-enum { PART = 1 << 14, MOST_PARTS = 512 };
+enum {
+    PART = 1 << 14,
+    MOST_PARTS = 512,
+    LANES_ROW = 256 /* elements of a row from which on sums are taken row by row, in lanes */
+};
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
@@ -55,6 +59,8 @@ bool ef_tiles_reduce(ef_tiles *t, ef_reduce_kind kind, ef_dtype d, uint32_t mask
     if (t->tail.n > 0 && (t->tail.n == EF_TILES_MAX_TAILS || tail.outer || tail.parts > 1 ||
                           t->tail.outer || tail.cols != t->tail.cols))
         return false;
+    one.by_lanes = d == EF_F32 && (kind == EF_REDUCE_SUM || kind == EF_REDUCE_MEAN) &&
+                   !tail.outer && tail.cols >= LANES_ROW && !alone;
     if (t->tail.n == 0) t->tail = tail;
     t->tail.of[t->tail.n++] = one;
     return true;
@@ -112,6 +118,41 @@ static void short_rows(ef_tile_worker *w, int64_t begin, int64_t end) {
     }
 }
 
+/* The lanes of a sum, as a tree. */
+static double join(const float *lane) {
+    float a[8], b[4];
+    _Static_assert(EF_TILES_LANES == 16, "two vectors of eight");
+#pragma omp simd
+    for (int k = 0; k < 8; k++) a[k] = lane[k] + lane[k + 8];
+#pragma omp simd
+    for (int k = 0; k < 4; k++) b[k] = a[k] + a[k + 4];
+    return (b[0] + b[2]) + (b[1] + b[3]);
+}
+
+/* What generated code does, in C: each lane takes every so many elements. */
+static void fill_lanes(float *lane, const float *x, int64_t n) {
+    int64_t lanes = ef_jit_vector() == 32 ? 8 : EF_TILES_LANES, i = 0;
+    float sum[EF_TILES_LANES] = {0};
+    for (; i + lanes <= n; i += lanes)
+        for (int64_t k = 0; k < lanes; k++) sum[k] += x[i + k];
+    for (int64_t k = 0; i + k < n; k++) sum[k] += x[i + k];
+    memcpy(lane, sum, sizeof sum);
+}
+
+/* What the stretch at hand adds to the accumulators. */
+static void take_stretch(ef_tile_worker *w, char *acc, size_t stride, int64_t n) {
+    const ef_tile_tail *tail = &w->t->tail;
+    for (int k = 0; k < tail->n; k++) {
+        char *to = acc + (size_t)k * stride;
+        if (tail->of[k].by_lanes && !tail->of[k].in_code)
+            fill_lanes(w->lanes[k], w->ptr[tail->of[k].operand], n);
+        if (tail->of[k].by_lanes)
+            *(double *)(void *)to += join(w->lanes[k]);
+        else
+            tail->of[k].reducer->rows(to, w->ptr[tail->of[k].operand], 1, n, n);
+    }
+}
+
 /* Reduces elements [from, to) of one row: into `acc` for the first reduction, and `stride` bytes
  * further for each next one. */
 static void take_row(ef_tile_worker *w, char *acc, size_t stride, int64_t row, int64_t from,
@@ -120,9 +161,7 @@ static void take_row(ef_tile_worker *w, char *acc, size_t stride, int64_t row, i
     for (int k = 0; k < tail->n; k++) tail->of[k].reducer->begin(acc + (size_t)k * stride, 1);
     for (int64_t j = from; j < to;) {
         int64_t n = ef_tile_worker_run(w, row * tail->cols + j, least(to - j, EF_TILE));
-        for (int k = 0; k < tail->n; k++)
-            tail->of[k].reducer->rows(acc + (size_t)k * stride, w->ptr[tail->of[k].operand], 1, n,
-                                      n);
+        take_stretch(w, acc, stride, n);
         j += n;
     }
 }
@@ -130,8 +169,16 @@ static void take_row(ef_tile_worker *w, char *acc, size_t stride, int64_t row, i
 static void long_rows(ef_tile_worker *w, int64_t begin, int64_t end) {
     const ef_tile_tail *tail = &w->t->tail;
     _Alignas(16) char acc[EF_TILES_MAX_TAILS * EF_REDUCE_ACC];
+    bool walk = ef_tile_worker_walk(w, tail->cols);
     for (int64_t r = begin; r < end; r++) {
-        take_row(w, acc, EF_REDUCE_ACC, r, 0, tail->cols);
+        if (walk && r > begin) {
+            for (int k = 0; k < tail->n; k++)
+                tail->of[k].reducer->begin(acc + (size_t)k * EF_REDUCE_ACC, 1);
+            ef_tile_worker_next(w, tail->cols);
+            take_stretch(w, acc, EF_REDUCE_ACC, tail->cols);
+        } else {
+            take_row(w, acc, EF_REDUCE_ACC, r, 0, tail->cols);
+        }
         for (int k = 0; k < tail->n; k++)
             tail->of[k].reducer->end(result(w, k, r), acc + (size_t)k * EF_REDUCE_ACC, 1,
                                      tail->cols);
@@ -153,10 +200,16 @@ static void plain_rows(const ef_tile_worker *w, int64_t begin, int64_t end) {
     }
 }
 
+static bool has_lanes(const ef_tile_tail *tail) {
+    for (int k = 0; k < tail->n; k++)
+        if (tail->of[k].by_lanes) return true;
+    return false;
+}
+
 void ef_tile_worker_rows(ef_tile_worker *w, int64_t begin, int64_t end) {
     if (w->t->n_ins == 0)
         plain_rows(w, begin, end);
-    else if (w->t->tail.cols <= EF_TILE)
+    else if (w->t->tail.cols <= EF_TILE && !has_lanes(&w->t->tail))
         short_rows(w, begin, end);
     else
         long_rows(w, begin, end);

@@ -26,6 +26,22 @@ static char *address(const job *j, char *block, int at, int64_t row) {
     return (char *)(here - (uintptr_t)row * j->chain->row_bytes[at]);
 }
 
+/* Rows [from, to) of a program without a reduction. If its arguments repeat with the rows,
+ * stretches end with them. */
+static void run_elements(ef_tile_worker *w, int64_t cols, int64_t from, int64_t to) {
+    const ef_tiles *t = w->t;
+    int64_t i = from * cols, end = to * cols;
+    if (i < end && end - i > cols && ef_tile_worker_walk(w, cols)) {
+        int64_t n = ef_tile_worker_run(w, i, end - i < t->stretch ? end - i : t->stretch);
+        i += n;
+        while (n == cols && i < end) {
+            ef_tile_worker_next(w, cols);
+            i += cols;
+        }
+    }
+    while (i < end) i += ef_tile_worker_run(w, i, end - i < t->stretch ? end - i : t->stretch);
+}
+
 static void run_program(const job *j, const ef_row_program *p, ef_tile_worker *w, char *block,
                         char *acc, int64_t from, int64_t to) {
     const ef_tiles *t = p->tiles;
@@ -33,9 +49,7 @@ static void run_program(const job *j, const ef_row_program *p, ef_tile_worker *w
         w->data[k] = address(j, block, p->at[k], from);
     ef_tile_worker_begin(w, t);
     if (t->tail.n == 0) {
-        int64_t end = to * p->cols;
-        for (int64_t i = from * p->cols; i < end;)
-            i += ef_tile_worker_run(w, i, end - i < t->stretch ? end - i : t->stretch);
+        run_elements(w, p->cols, from, to);
     } else if (t->tail.outer) {
         ef_tile_worker_columns(w, acc + p->acc_row, from, to);
     } else {

@@ -203,7 +203,12 @@ static void input_addresses(ef_tile_worker *w, int64_t i, int64_t n, phase *p) {
 
 void ef_tile_worker_begin(ef_tile_worker *w, const ef_tiles *t) {
     w->t = t;
-    for (int k = 0; k < t->n_regs; k++) w->ptr[t->n_inputs + t->n_outputs + k] = w->reg[k];
+    int operands = t->n_inputs + t->n_outputs;
+    for (int k = 0; k < t->n_regs; k++) w->ptr[operands + k] = w->reg[k];
+    for (int k = 0; k < t->tail.n; k++) {
+        w->ptr[operands + t->n_regs + k] = w->lanes[k];
+        memset(w->lanes[k], 0, sizeof w->lanes[k]); /* vectors may have fewer */
+    }
     for (int k = 0, buffer = 0; k < t->n_inputs; k++) {
         if (!needs_buffer(&t->arg[k])) continue;
         if (t->arg[k].spread == EF_SPREAD_PERIOD)
@@ -218,14 +223,9 @@ void ef_tile_worker_of(ef_tile_worker *w, const ef_call *c) {
     ef_tile_worker_begin(w, c->state);
 }
 
-int64_t ef_tile_worker_run(ef_tile_worker *w, int64_t i, int64_t n) {
+/* All instructions, on operands whose addresses are set. */
+static void run_instructions(ef_tile_worker *w, int64_t n) {
     const ef_tiles *t = w->t;
-    phase p = {0};
-    n = cut(t, i, n, &p);
-    input_addresses(w, i, n, &p);
-    int whole = t->n_outputs - t->tail.n;
-    for (int k = t->n_inputs; k < t->n_inputs + whole; k++)
-        w->ptr[k] = w->data[k] + i * t->arg[k].size;
     for (const ef_tile_ins *x = t->ins; x < t->ins + t->n_ins; x += x->covers) {
         if (x->entry != NULL) {
             x->entry(w->ptr, n);
@@ -235,7 +235,41 @@ int64_t ef_tile_worker_run(ef_tile_worker *w, int64_t i, int64_t n) {
         for (int k = 0; k < x->n_in; k++) in[k] = w->ptr[x->in[k]];
         x->fn((void *)w->ptr[x->out], in, n, x->scalars, x->attrs);
     }
+}
+
+int64_t ef_tile_worker_run(ef_tile_worker *w, int64_t i, int64_t n) {
+    const ef_tiles *t = w->t;
+    phase p = {0};
+    n = cut(t, i, n, &p);
+    input_addresses(w, i, n, &p);
+    int whole = t->n_outputs - t->tail.n;
+    for (int k = t->n_inputs; k < t->n_inputs + whole; k++)
+        w->ptr[k] = w->data[k] + i * t->arg[k].size;
+    run_instructions(w, n);
     return n;
+}
+
+bool ef_tile_worker_walk(ef_tile_worker *w, int64_t cols) {
+    const ef_tiles *t = w->t;
+    if (cols > EF_TILE) return false;
+    for (int k = 0; k < t->n_inputs; k++) {
+        const ef_tile_arg *a = &t->arg[k];
+        bool by_rows = a->spread == EF_SPREAD_REPEAT && a->as_scalar && a->period == cols;
+        bool periodic = a->spread == EF_SPREAD_PERIOD && cols % a->period == 0;
+        if (a->spread != EF_SPREAD_FULL && a->spread != EF_SPREAD_SCALAR && !by_rows && !periodic)
+            return false;
+        w->step[k] = a->spread == EF_SPREAD_FULL ? cols * a->size : by_rows ? a->size : 0;
+    }
+    for (int k = t->n_inputs; k < t->n_inputs + t->n_outputs; k++)
+        w->step[k] = k < t->n_inputs + t->n_outputs - t->tail.n ? cols * t->arg[k].size : 0;
+    return true;
+}
+
+void ef_tile_worker_next(ef_tile_worker *w, int64_t cols) {
+    const ef_tiles *t = w->t;
+    for (int k = 0; k < t->n_inputs + t->n_outputs - t->tail.n; k++)
+        w->ptr[k] = (const char *)w->ptr[k] + w->step[k];
+    run_instructions(w, cols);
 }
 
 void ef_tiles_range(const ef_call *c, int64_t from, int64_t to) {

@@ -45,6 +45,8 @@ typedef struct ef_tile_reduced {
     const ef_reducer *reducer;
     uint8_t operand; /* what it reads, */
     size_t size;     /* and the bytes of an element of that */
+    bool by_lanes;   /* a sum or mean of long rows of floats, taken in the worker's lanes, */
+    bool in_code;    /* which generated code fills by itself */
     int32_t node;    /* of the plan's graph */
 } ef_tile_reduced;
 

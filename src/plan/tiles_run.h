@@ -6,6 +6,7 @@
 enum {
     EF_TILES_BUFFERS = 4,
     EF_TILES_ELEMENT = 8,
+    EF_TILES_LANES = 16, /* of a sum that generated code takes */
     EF_TILES_APART =
         320 /* bytes between rows: element i of all must not fall into one set of the cache */
 };
@@ -15,8 +16,11 @@ typedef struct ef_tile_worker {
     _Alignas(64) char reg[EF_TILES_MAX_REGS][EF_TILE * EF_TILES_ELEMENT + EF_TILES_APART];
     _Alignas(64) char spread[EF_TILES_BUFFERS][2 * EF_TILE * EF_TILES_ELEMENT + EF_TILES_APART];
     const ef_tiles *t;
-    char *data[EF_TILES_MAX_ARGS]; /* arguments: where element 0 is, or would be */
-    const void *ptr[EF_TILES_MAX_ARGS + EF_TILES_MAX_REGS]; /* operands of the stretch at hand */
+    int64_t step[EF_TILES_MAX_ARGS]; /* bytes from one row to the next */
+    char *data[EF_TILES_MAX_ARGS];   /* arguments: where element 0 is, or would be */
+    _Alignas(64) float lanes[EF_TILES_MAX_TAILS][EF_TILES_LANES];
+    /* Operands of the stretch at hand, then the lanes. */
+    const void *ptr[EF_TILES_MAX_ARGS + EF_TILES_MAX_REGS + EF_TILES_MAX_TAILS];
 } ef_tile_worker;
 
 /* Begins with program t; the caller has set w->data. */
@@ -26,6 +30,12 @@ void ef_tile_worker_of(ef_tile_worker *w, const ef_call *c); /* on the arguments
  * wrap, and returns on how many. n: at most EF_TILE, or t->stretch if the program has no reduction.
  */
 int64_t ef_tile_worker_run(ef_tile_worker *w, int64_t i, int64_t n);
+
+/* Rows of `cols` elements, one after the other: if every argument moves by the same step from each
+ * row to the next, ef_tile_worker_run takes the first of them, and ef_tile_worker_next each that
+ * follows without working its addresses out again. */
+bool ef_tile_worker_walk(ef_tile_worker *w, int64_t cols);
+void ef_tile_worker_next(ef_tile_worker *w, int64_t cols);
 
 /* fused_reduce.c: the whole of a program that ends in a reduction. */
 void ef_tiles_run_tail(const ef_tiles *t, const ef_call *c);

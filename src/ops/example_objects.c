@@ -167,6 +167,23 @@ static ef_status *make_iterator_handle(const char *inside, ef_tensor *out) {
     return s;
 }
 
+/* The position of a new iterator over that many numbers, by either op that gives one. */
+static ef_status *make_position_by(const ef_op *op, const char *inside, ef_tensor *out) {
+    ef_tensor it = {0};
+    EF_TRY(make_iterator(inside, &it));
+    ef_status *s = run_op(op, NULL, 0, &it, 1, out, 1);
+    ef_tensor_release(&it);
+    return s;
+}
+
+static ef_status *make_position(const char *inside, ef_tensor *out) {
+    return make_position_by(&ef_op__IteratorPosition, inside, out);
+}
+
+static ef_status *make_serialized(const char *inside, ef_tensor *out) {
+    return make_position_by(&ef_op_SerializeIterator, inside, out);
+}
+
 /* A queue of that many int64 values. */
 static ef_status *make_queue(const char *inside, ef_tensor *out) {
     const ef_attr_value set[] = {
@@ -198,6 +215,8 @@ static const struct maker {
               {"iterator(", make_iterator},
               {"named_iterator(", make_named_iterator},
               {"iterator_handle(", make_iterator_handle},
+              {"position(", make_position},
+              {"serialized_iterator(", make_serialized},
               {"writer(", make_writer},
               {"queue(", make_queue},
               {"wav(", make_wav},

@@ -69,6 +69,7 @@ const ef_op ef_op__IteratorSetPosition = {
     .traits = EF_STATEFUL | EF_EFFECT | EF_HEAVY | EF_NO_GRAD,
     .shape = set_position_infer,
     .kernel = EF_ANY_KERNEL(set_position_run),
+    .examples = {"iterator(5) position(5)"},
 };
 
 /* ---- as a variant ------------------------------------------------------------------------------
@@ -123,4 +124,5 @@ const ef_op ef_op_DeserializeIterator = {
     .traits = EF_STATEFUL | EF_EFFECT | EF_HEAVY | EF_NO_GRAD,
     .shape = ef_shape_none,
     .kernel = EF_ANY_KERNEL(deserialize_run),
+    .examples = {"iterator(5) serialized_iterator(5)"},
 };

@@ -11,9 +11,11 @@
 #include "data/stage.h"
 
 enum {
-    MEASURED = 4,      /* calls after which to decide on threads */
-    SLOW_NS = 30000,   /* a call that takes longer is worth handing to another thread */
-    LONG_NS = 1000000, /* if calls take longer than this, two are enough to decide */
+    MEASURED = 4,         /* calls after which to decide on threads */
+    SLOW_NS = 30000,      /* a call that takes longer is worth handing to another thread */
+    LONG_NS = 1000000,    /* if calls take longer than this, two are enough to decide */
+    TRIED = 16,           /* calls of a Python function after which to try without threads */
+    BLOCKED_NS = 2000000, /* a call without threads that waits so long brings them back */
     WAITS = 4, /* a call waits if it takes so many times its processor time; if less, other programs
                 * may have delayed it */
     MOST_WORKERS = 64,
@@ -26,8 +28,12 @@ typedef struct map {
     ef_ring *ring;               /* NULL: calls run in the caller's thread */
     int64_t wish;                /* num_parallel_calls; 1: one at a time */
     uint64_t calls, ns, busy_ns; /* measured; busy: processor time */
-    ef_leftover leftover;        /* comes before what is made now */
-    bool quick;                  /* the decision was made; without a ring: no threads */
+    /* Of a Python function on threads: calls begun, how many of the first TRIED have ended, and the
+     * longest of these in nanoseconds. */
+    atomic_uint_fast64_t begun, tried, longest;
+    enum { THREADS, RETIRING, IN_TURN, BACK } phase; /* of a Python function: see end_threads */
+    ef_leftover leftover;                            /* comes before what is made now */
+    bool quick; /* the decision was made; without a ring: no threads */
 } map;
 
 static ef_status *map_open(ef_stage *s) {
@@ -61,14 +67,26 @@ static ef_status *take(void *arg, ef_tensor *element, bool *end) {
     return ef_stage_next(((map *)arg)->base.source, element, end);
 }
 
+static void note_call(map *m, uint64_t ns) {
+    uint64_t longest = atomic_load_explicit(&m->longest, memory_order_relaxed);
+    while (ns > longest &&
+           !atomic_compare_exchange_weak_explicit(&m->longest, &longest, ns, memory_order_relaxed,
+                                                  memory_order_relaxed)) {}
+    atomic_fetch_add_explicit(&m->tried, 1, memory_order_relaxed);
+}
+
 static ef_status *work(void *arg, ef_tensor *element) {
-    const map *m = arg;
+    map *m = arg;
     enum { FEW = 8 };
     ef_tensor few[FEW], *out = few;
     size_t bytes = (size_t)m->base.width * sizeof *out;
     if (m->base.width > FEW && (out = ef_malloc(bytes)) == NULL) return ef_no_memory(bytes);
     memset(out, 0, bytes);
+    bool notes =
+        m->f.calls_back && atomic_fetch_add_explicit(&m->begun, 1, memory_order_relaxed) < TRIED;
+    uint64_t from = notes ? ef_now_ns() : 0;
     ef_status *s = ef_element_fn_run(&m->f, element, out);
+    if (notes) note_call(m, ef_now_ns() - from);
     ef_element_release(element, m->base.source->width);
     for (int k = 0; k < m->base.width; k++) ef_tensor_move(&element[k], &out[k]);
     if (out != few) ef_free(out);
@@ -100,6 +118,24 @@ static ef_ring_size size_for(const map *m) {
     return (ef_ring_size){2 * n, 2 * most, n, most};
 }
 
+static ef_status *open_ring(map *m, const ef_ring_size *size) {
+    const int order = m->base.dataset->set->deterministic, in = m->base.source->width;
+    const bool any_order =
+        order == EF_ORDER_FREE || (order == EF_ORDER_DEFAULT && m->base.run->any_order);
+    ef_ring_work w = {.width = in > m->base.width ? in : m->base.width,
+                      .gives = m->base.width,
+                      .arg = m,
+                      .take = take,
+                      .work = work,
+                      .name = m->base.kind->name,
+                      .any_order = any_order,
+                      .together = any_order || m->f.calls_back, /* calls may wait for others */
+                      .first = m->base.made,
+                      .note = m->base.note};
+    ef_stage_note_decide(m->base.note, EF_DECIDED_THREADS, 0, size->workers, 0);
+    return ef_ring_open(m->base.run, &w, size, &m->ring);
+}
+
 /* Decides after a few calls, so that a fast function never pays for threads. */
 static ef_status *maybe_threads(map *m) {
     bool asked = m->f.calls_back && m->wish > 1; /* the program may sleep in it */
@@ -110,17 +146,33 @@ static ef_status *maybe_threads(map *m) {
         ef_stage_note_decide(m->base.note, EF_DECIDED_INLINE, 0, 0, 0);
         return NULL;
     }
-    int in = m->base.source->width;
-    ef_ring_work w = {.width = in > m->base.width ? in : m->base.width,
-                      .gives = m->base.width,
-                      .arg = m,
-                      .take = take,
-                      .work = work,
-                      .name = m->base.kind->name,
-                      .first = m->base.made,
-                      .note = m->base.note};
-    ef_stage_note_decide(m->base.note, EF_DECIDED_THREADS, 0, size.workers, 0);
-    return ef_ring_open(m->base.run, &w, &size, &m->ring);
+    return open_ring(m, &size);
+}
+
+/* Python functions run one at a time anyway unless they wait, and handing the interpreter from
+ * thread to thread takes ten times as long as a short call (44 us, 4.8 without threads). But a
+ * program that asks for several calls at a time may let them wait for each other, so calls begin on
+ * threads; if none of the first took long, the
+ * threads end. */
+static void end_threads(map *m) {
+    if (m->phase == THREADS && m->f.calls_back &&
+        atomic_load_explicit(&m->tried, memory_order_relaxed) == TRIED &&
+        atomic_load_explicit(&m->longest, memory_order_relaxed) < LONG_NS) {
+        ef_ring_retire(m->ring);
+        m->phase = RETIRING;
+    }
+    if (m->phase != RETIRING || !ef_ring_drained(m->ring)) return;
+    ef_ring_close(m->ring);
+    m->ring = NULL;
+    m->phase = IN_TURN;
+    m->calls = m->ns = m->busy_ns = 0;
+    ef_stage_note_decide(m->base.note, EF_DECIDED_INLINE, 0, 0, 0);
+}
+
+/* Calls that wait go back to threads, for good. */
+static void watch_call(map *m, uint64_t ns, uint64_t busy) {
+    bool blocked = ns > BLOCKED_NS && ns > WAITS * busy;
+    if (blocked || (m->calls == MEASURED && waits(m))) m->phase = BACK;
 }
 
 /* ---- one at a time ----------------------------------------------------------------------------
@@ -130,18 +182,24 @@ static ef_status *map_next(ef_stage *s, ef_tensor *out, bool *end) {
     map *m = (map *)s;
     if (EF_UNLIKELY(ef_leftover_any(&m->leftover))) return ef_leftover_next(&m->leftover, out, end);
     if (m->wish != 1 && !m->quick) EF_TRY(maybe_threads(m));
+    if (m->phase == BACK && m->ring == NULL) {
+        ef_ring_size size = size_for(m);
+        EF_TRY(open_ring(m, &size));
+    }
+    if (m->ring != NULL) end_threads(m);
     if (m->ring != NULL) return ef_ring_next(m->ring, out, end);
     EF_TRY(ef_stage_next(s->source, m->in, end));
     if (*end) return NULL;
-    bool measures = m->wish != 1 && !m->quick;
+    bool measures = m->phase == IN_TURN || (m->wish != 1 && !m->quick);
     uint64_t from = measures ? ef_now_ns() : 0, busy = measures ? ef_thread_ns() : 0;
     ef_status *bad = ef_element_fn_run(&m->f, m->in, out);
-    if (measures) {
-        m->ns += ef_now_ns() - from;
-        m->busy_ns += ef_thread_ns() - busy;
-        m->calls++;
-    }
     ef_element_release(m->in, s->source->width);
+    if (!measures) return bad;
+    uint64_t ns = ef_now_ns() - from, busy_ns = ef_thread_ns() - busy;
+    m->ns += ns;
+    m->busy_ns += busy_ns;
+    m->calls++;
+    if (m->phase == IN_TURN) watch_call(m, ns, busy_ns);
     return bad;
 }
 

@@ -11,7 +11,7 @@ typedef struct field {
 
 enum { VARINT = 0, FIXED64 = 1, LENGTH = 2, FIXED32 = 5 }; /* kinds of fields */
 /* Numbers of fields. */
-enum { OPTIMIZATION = 3, INJECT_PREFETCH = 19 };
+enum { DETERMINISTIC = 1, OPTIMIZATION = 3, INJECT_PREFETCH = 19 };
 enum { AUTOTUNE = 7, ENABLED = 1, CPU_BUDGET = 2, RAM_BUDGET = 3 };
 
 static bool varint(message *m, uint64_t *out) {
@@ -81,7 +81,12 @@ void ef_data_options_read(ef_data_options *o, const char *text, size_t n) {
         bytes[size++] = (uint8_t)(16 * high + low);
     }
     message m = {bytes, bytes + size};
+    const bool order_set = o->order_set;
     for (field f; next_field(&m, &f);) {
+        if (f.number == DETERMINISTIC && !order_set) {
+            o->order_set = true;
+            o->any_order = f.value == 0;
+        }
         if (f.number == AUTOTUNE && f.part.at != NULL) read_autotune(o, f.part);
         if (f.number == OPTIMIZATION && f.part.at != NULL) read_optimization(o, f.part);
     }

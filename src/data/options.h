@@ -10,6 +10,7 @@
 typedef struct ef_data_options { /* zeroed: nothing is set */
     bool autotune_set, autotune;
     bool inject_set, inject;        /* prefetch after the last stage */
+    bool order_set, any_order;      /* stages whose own attribute leaves it open may reorder */
     int64_t cpu_budget, ram_budget; /* 0: not set */
 } ef_data_options;
 

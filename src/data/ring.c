@@ -1,7 +1,8 @@
-/* The ring's threads. A slot is taken by a worker, filled, and passed to the consumer in order. A
- * thread that waits does so without the interpreter's lock, and checks for an interruption every
- * 20 ms. Before a slot is taken, bytes are reserved for its element: as many as the largest one so
- * far had. So no worker takes a second slot before the first element is ready. */
+/* The ring's threads. A slot is taken by a worker, filled, and passed to the consumer in order, or
+ * as soon as it is ready if the program allows any order. A thread that waits does so without the
+ * interpreter's lock, and checks for an interruption every 20 ms. Before a slot is taken, bytes are
+ * reserved for its element: as many as the largest one so far had. So no worker takes a second slot
+ * before the first element is ready. */
 #include "data/ring.h"
 #include "base/alloc.h"
 #include "base/blocking.h"
@@ -29,12 +30,13 @@ struct ef_ring {
     ef_mutex lock; /* guards what follows */
     pthread_cond_t filled, freed;
     slot *slots;
+    uint32_t *order; /* the slot of each place; an element that leaves early changes places */
     ef_tensor *elements;
     uint64_t n_slots, head, tail; /* head: the next to leave; tail: the next to be taken */
     uint64_t ahead;               /* slots in use; the tuner may decide on it */
     uint64_t largest, bytes;      /* of one element, and of all elements that are ready */
     uint64_t busy;                /* processor time of the workers in this interval, ns */
-    bool taking, ended, stopped;
+    bool taking, ended, stopped, retired;
     bool paused;                        /* while a position is saved */
     int filling;                        /* workers that fill a slot */
     ef_ring *resumed;                   /* the next one of the saver's list, if paused */
@@ -88,16 +90,21 @@ ef_status *ef_ring_open(ef_run *run, const ef_ring_work *work, const ef_ring_siz
     ef_ring *r = ef_calloc(1, sizeof *r);
     if (r == NULL) return ef_no_memory(sizeof *r);
     r->slots = ef_calloc(n, sizeof *r->slots);
+    r->order = ef_calloc(n, sizeof *r->order);
     r->elements = ef_calloc(n * (size_t)work->width + 1, sizeof *r->elements);
     r->worker = ef_calloc((size_t)workers, sizeof *r->worker);
-    if (r->slots == NULL || r->elements == NULL || r->worker == NULL) {
+    if (r->slots == NULL || r->order == NULL || r->elements == NULL || r->worker == NULL) {
         ef_free(r->slots);
+        ef_free(r->order);
         ef_free(r->elements);
         ef_free(r->worker);
         ef_free(r);
         return ef_no_memory(n * (size_t)work->width * sizeof *r->elements);
     }
-    for (size_t k = 0; k < n; k++) r->slots[k].element = r->elements + k * (size_t)work->width;
+    for (size_t k = 0; k < n; k++) {
+        r->slots[k].element = r->elements + k * (size_t)work->width;
+        r->order[k] = (uint32_t)k;
+    }
     r->run = run;
     r->work = *work;
     r->n_slots = n;
@@ -122,10 +129,14 @@ ef_status *ef_ring_open(ef_run *run, const ef_ring_work *work, const ef_ring_siz
 /* ---- workers ------------------------------------------------------------------------------------
  */
 
+static slot *slot_at(const ef_ring *r, uint64_t place) {
+    return &r->slots[r->order[place % r->n_slots]];
+}
+
 /* Whether a worker may take the next slot; the bytes for its element are reserved then. */
 static bool may_take(ef_ring *r) {
     uint64_t used = r->tail - r->head;
-    if (r->taking || r->ended || r->paused) return false;
+    if (r->taking || r->ended || r->paused || r->retired) return false;
     if (used >= r->ahead) {
         r->was_full = true;
         return false;
@@ -167,7 +178,7 @@ static void settle(ef_ring *r, slot *s) {
 /* Fills one slot, for which bytes are reserved; the lock is held before and after. */
 static void fill(ef_ring *r) {
     uint64_t index = r->tail++;
-    slot *s = &r->slots[index % r->n_slots];
+    slot *s = slot_at(r, index);
     bool end = false;
     s->bytes = r->largest;
     r->taking = true;
@@ -177,6 +188,8 @@ static void fill(ef_ring *r) {
     ef_mutex_lock(&r->lock);
     r->taking = false;
     if (end) r->ended = true;
+    /* The first element must not hold up the others: what was taken tells some size. */
+    if (r->work.together && r->largest == 0) r->largest = bytes_of(r, s->element);
     wake_worker(r); /* another one may take now */
     if (error == NULL && !end && r->work.work != NULL) {
         ef_mutex_unlock(&r->lock);
@@ -333,31 +346,48 @@ static struct timespec soon(void) {
     return until;
 }
 
-static void wait_a_while(ef_ring *r, const slot *s) {
+/* The slot whose element leaves next, which is put in the first place; NULL: none is ready. The end
+ * leaves last. The lock is held. */
+static slot *ready_slot(ef_ring *r) {
+    slot *first = slot_at(r, r->head);
+    if (!r->work.any_order) return first->ready ? first : NULL;
+    for (uint64_t k = r->head; k < r->tail; k++) {
+        slot *s = slot_at(r, k);
+        if (!s->ready || (s->end && r->tail - r->head > 1)) continue;
+        uint32_t *a = &r->order[r->head % r->n_slots], *b = &r->order[k % r->n_slots], old = *a;
+        *a = *b;
+        *b = old;
+        return s;
+    }
+    return NULL;
+}
+
+static void wait_a_while(ef_ring *r) {
     struct timespec until = soon();
     ef_pool_block(ef_context_here());
     void *blocking = ef_blocking_begin();
     ef_mutex_lock(&r->lock);
     int late = 0;
-    while (!s->ready && !r->stopped && late != ETIMEDOUT)
+    while (ready_slot(r) == NULL && !r->stopped && late != ETIMEDOUT)
         late = pthread_cond_timedwait(&r->filled, &r->lock.mutex, &until);
     ef_mutex_unlock(&r->lock);
     ef_blocking_end(blocking);
     ef_pool_unblock(ef_context_here());
 }
 
-/* Until the slot is ready. */
-static ef_status *wait_for(ef_ring *r, const slot *s) {
+/* Waits until a slot is ready. */
+static ef_status *wait_for(ef_ring *r, slot **out) {
     unsigned pulse = ef_pulse();
     for (;;) {
         ef_mutex_lock(&r->lock);
-        bool ready = s->ready, stopped = r->stopped;
-        if (!ready) r->was_empty = true;
+        bool stopped = r->stopped;
+        *out = ready_slot(r);
+        if (*out == NULL) r->was_empty = true;
         ef_mutex_unlock(&r->lock);
-        if (ready) return NULL;
+        if (*out != NULL) return NULL;
         if (stopped) return ef_error(EF_CANCELLED, "the iteration was stopped");
         uint64_t from = ef_now_ns();
-        wait_a_while(r, s);
+        wait_a_while(r);
         uint64_t waited = ef_now_ns() - from;
         r->interval.waited += waited;
         if (r->work.note != NULL)
@@ -368,8 +398,8 @@ static ef_status *wait_for(ef_ring *r, const slot *s) {
 
 ef_status *ef_ring_next(ef_ring *r, ef_tensor *out, bool *end) {
     if (r->n_started == 0) EF_TRY(start(r));
-    slot *s = &r->slots[r->head % r->n_slots];
-    EF_TRY(wait_for(r, s));
+    slot *s = NULL;
+    EF_TRY(wait_for(r, &s));
     ef_status *error = s->error;
     if (s->end) { /* it stays, for later calls */
         *end = true;
@@ -391,6 +421,19 @@ ef_status *ef_ring_next(ef_ring *r, ef_tensor *out, bool *end) {
     ef_mutex_unlock(&r->lock);
     if (!r->run->untuned) tune(r, ef_now_ns());
     return error;
+}
+
+void ef_ring_retire(ef_ring *r) {
+    ef_mutex_lock(&r->lock);
+    r->retired = true;
+    ef_mutex_unlock(&r->lock);
+}
+
+bool ef_ring_drained(ef_ring *r) {
+    ef_mutex_lock(&r->lock);
+    bool drained = r->retired && r->head == r->tail;
+    ef_mutex_unlock(&r->lock);
+    return drained;
 }
 
 /* ---- positions ----------------------------------------------------------------------------------
@@ -437,7 +480,7 @@ void ef_rings_resume(ef_saver *w) {
 ef_status *ef_ring_save(ef_ring *r, ef_saver *w) {
     EF_TRY(pause_ring(r, w));
     for (uint64_t k = r->head; k < r->tail; k++) {
-        const slot *s = &r->slots[k % r->n_slots];
+        const slot *s = slot_at(r, k);
         if (s->error != NULL)
             ef_save_failure(w, s->error);
         else if (s->end)
@@ -460,8 +503,7 @@ void ef_ring_close(ef_ring *r) {
         for (int k = 0; k < r->n_started; k++) pthread_join(r->worker[k], NULL);
         ef_blocking_end(blocking);
     }
-    for (uint64_t k = r->head; k < r->tail; k++)
-        ef_run_release(r->run, r->slots[k % r->n_slots].bytes);
+    for (uint64_t k = r->head; k < r->tail; k++) ef_run_release(r->run, slot_at(r, k)->bytes);
     for (uint64_t k = 0; k < r->n_slots; k++) {
         release(r, r->slots[k].element);
         ef_status_free(r->slots[k].error);
@@ -470,6 +512,7 @@ void ef_ring_close(ef_ring *r) {
     pthread_cond_destroy(&r->freed);
     ef_mutex_destroy(&r->lock);
     ef_free(r->slots);
+    ef_free(r->order);
     ef_free(r->elements);
     ef_free(r->worker);
     ef_free(r);

@@ -1,7 +1,7 @@
 /* A bounded ring of elements that threads make ahead. Elements are taken from the source one after
  * the other, by whichever worker is free; the rest of the work on them goes on in parallel; they
- * leave in the order in which they were taken. So results do not depend on the number of workers.
- */
+ * leave in the order in which they were taken, so results do not depend on the number of workers;
+ * unless the program allows any order. */
 #ifndef EF_DATA_RING_H
 #define EF_DATA_RING_H
 #include "data/position.h"
@@ -17,6 +17,8 @@ typedef struct ef_ring_work {
     /* Any number of threads: the work on an element; NULL: none. */
     ef_status *(*work)(void *arg, ef_tensor *element);
     const char *name;    /* of the stage, for errors of `work` */
+    bool any_order;      /* elements leave as soon as they are ready */
+    bool together;       /* others are begun before the first is ready and its size is known */
     uint64_t first;      /* the number of its first element */
     ef_stage_note *note; /* or NULL */
 } ef_ring_work;
@@ -33,6 +35,9 @@ ef_status *ef_ring_open(ef_run *run, const ef_ring_work *work, const ef_ring_siz
                         ef_ring **out);
 void ef_ring_close(ef_ring *r); /* waits for its threads; NULL is fine */
 ef_status *ef_ring_next(ef_ring *r, ef_tensor *out, bool *end);
+/* No further element is taken; those that were taken still leave. */
+void ef_ring_retire(ef_ring *r);
+bool ef_ring_drained(ef_ring *r); /* it was retired, and all elements have left */
 
 /* Waits until no worker is busy, then writes what they made and nobody took yet, as leftovers are
  * written. Workers begin nothing new until ef_rings_resume. */

@@ -23,6 +23,7 @@ static void read_options(ef_run *r, const ef_dataset *d) {
             ef_data_options_read(&o, d->set->serialized_options.at, d->set->serialized_options.n);
     r->ceiling = o.ram_budget > 0 ? (uint64_t)o.ram_budget : usual_ceiling();
     r->untuned = o.autotune_set && !o.autotune;
+    r->any_order = o.any_order;
     r->uninjected = r->untuned || (o.inject_set && !o.inject);
     if (o.cpu_budget > 0) r->most_workers = o.cpu_budget < 256 ? (int)o.cpu_budget : 256;
 }

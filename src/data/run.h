@@ -20,6 +20,7 @@ typedef struct ef_run {
     int most_workers;                  /* that the tuner may try; 0: its default */
     bool untuned;                      /* AUTOTUNE values keep their first value */
     bool uninjected;                   /* threads only where the program asks for them */
+    bool any_order;                    /* unless a stage says otherwise */
     /* Elements that are ready ahead, or being made, take no more than `ceiling` bytes together,
      * except that every ring may have one. */
     uint64_t ceiling;

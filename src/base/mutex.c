@@ -2,7 +2,7 @@
  */
 #include "base/mutex.h"
 #include "base/alloc.h"
-#include <stdbool.h>
+#include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +18,30 @@ void ef_mutex_init(ef_mutex *m, ef_rank rank, ef_mutex_kind kind) {
 }
 
 void ef_mutex_destroy(ef_mutex *m) { pthread_mutex_destroy(&m->mutex); }
+
+void ef_cond_init(pthread_cond_t *c) {
+    pthread_condattr_t attr;
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_cond_init(c, &attr);
+    pthread_condattr_destroy(&attr);
+}
+
+struct timespec ef_deadline(int ms) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    t.tv_sec += ms / 1000;
+    t.tv_nsec += ms % 1000 * 1000000L;
+    if (t.tv_nsec >= 1000000000L) {
+        t.tv_sec++;
+        t.tv_nsec -= 1000000000L;
+    }
+    return t;
+}
+
+bool ef_mutex_wait_until(ef_mutex *m, pthread_cond_t *c, const struct timespec *until) {
+    return pthread_cond_timedwait(c, &m->mutex, until) != ETIMEDOUT;
+}
 
 #ifndef NDEBUG
 enum { MOST_HELD = 64 };

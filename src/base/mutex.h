@@ -4,6 +4,8 @@
 #ifndef EF_BASE_MUTEX_H
 #define EF_BASE_MUTEX_H
 #include <pthread.h>
+#include <stdbool.h>
+#include <time.h>
 
 /* All ranks, lowest first, each with what its mutex guards. */
 #define EF_RANKS(RANK)                                                           \
@@ -89,4 +91,11 @@ static inline void ef_mutex_unlock(ef_mutex *m) {
 static inline void ef_mutex_wait(ef_mutex *m, pthread_cond_t *c) {
     pthread_cond_wait(c, &m->mutex);
 }
+
+/* Waiting with an end, by a clock that setting the time of day does not change. ef_deadline is the
+ * moment in so many milliseconds. ef_mutex_wait_until returns false when the moment has come; `c`
+ * was made by ef_cond_init. */
+void ef_cond_init(pthread_cond_t *c);
+struct timespec ef_deadline(int ms);
+bool ef_mutex_wait_until(ef_mutex *m, pthread_cond_t *c, const struct timespec *until);
 #endif

@@ -9,7 +9,6 @@
 #include "data/stage.h"
 #include "ops/data/iterator.h"
 #include <string.h>
-#include <time.h>
 
 typedef struct ef_pipeline {
     atomic_int refs;
@@ -47,7 +46,7 @@ static ef_status *pipeline_open(const ef_dataset *d, ef_pipeline **out) {
     if (p == NULL) return ef_no_memory(sizeof *p);
     atomic_init(&p->refs, 1);
     ef_mutex_init(&p->lock, EF_RANK_PIPELINE, EF_MUTEX_PLAIN);
-    pthread_cond_init(&p->idle, NULL);
+    ef_cond_init(&p->idle);
     p->peeked = ef_calloc((size_t)ef_dataset_width(d) + 1, sizeof *p->peeked);
     ef_status *s = p->peeked == NULL ? ef_no_memory(sizeof *p->peeked) : ef_run_make(d, &p->run);
     ef_pipeline_depth++;
@@ -76,16 +75,10 @@ static bool try_enter(ef_pipeline *p) {
 }
 
 static void wait_a_while(ef_pipeline *p) {
-    struct timespec until;
     void *blocking = ef_blocking_begin();
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_nsec += WAIT_MS * 1000000L;
-    if (until.tv_nsec >= 1000000000L) {
-        until.tv_sec++;
-        until.tv_nsec -= 1000000000L;
-    }
+    struct timespec until = ef_deadline(WAIT_MS);
     ef_mutex_lock(&p->lock);
-    if (p->busy) pthread_cond_timedwait(&p->idle, &p->lock.mutex, &until);
+    if (p->busy) ef_mutex_wait_until(&p->lock, &p->idle, &until);
     ef_mutex_unlock(&p->lock);
     ef_blocking_end(blocking);
 }

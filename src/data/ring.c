@@ -12,9 +12,7 @@
 #include "data/leftover.h"
 #include "data/tune.h"
 #include "tensor/tensor.h"
-#include <errno.h>
 #include <signal.h>
-#include <time.h>
 
 typedef struct slot {
     ef_tensor *element;
@@ -114,8 +112,8 @@ ef_status *ef_ring_open(ef_run *run, const ef_ring_work *work, const ef_ring_siz
     r->tuned_slots = workers == 1 && size->most_slots > size->slots;
     note_size(r);
     ef_mutex_init(&r->lock, EF_RANK_RING, EF_MUTEX_PLAIN);
-    pthread_cond_init(&r->filled, NULL);
-    pthread_cond_init(&r->freed, NULL);
+    ef_cond_init(&r->filled);
+    ef_cond_init(&r->freed);
     ef_mutex_lock(&run->lock);
     r->next = run->rings;
     if (run->rings != NULL) run->rings->before = r;
@@ -335,17 +333,6 @@ static void tune(ef_ring *r, uint64_t now) {
     r->began = now;
 }
 
-static struct timespec soon(void) {
-    struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_nsec += WAIT_MS * 1000000L;
-    if (until.tv_nsec >= 1000000000L) {
-        until.tv_sec++;
-        until.tv_nsec -= 1000000000L;
-    }
-    return until;
-}
-
 /* The slot whose element leaves next, which is put in the first place; NULL: none is ready. The end
  * leaves last. The lock is held. */
 static slot *ready_slot(ef_ring *r) {
@@ -363,13 +350,12 @@ static slot *ready_slot(ef_ring *r) {
 }
 
 static void wait_a_while(ef_ring *r) {
-    struct timespec until = soon();
+    struct timespec until = ef_deadline(WAIT_MS);
     ef_pool_block(ef_context_here());
     void *blocking = ef_blocking_begin();
     ef_mutex_lock(&r->lock);
-    int late = 0;
-    while (ready_slot(r) == NULL && !r->stopped && late != ETIMEDOUT)
-        late = pthread_cond_timedwait(&r->filled, &r->lock.mutex, &until);
+    while (ready_slot(r) == NULL && !r->stopped &&
+           ef_mutex_wait_until(&r->lock, &r->filled, &until)) {}
     ef_mutex_unlock(&r->lock);
     ef_blocking_end(blocking);
     ef_pool_unblock(ef_context_here());
@@ -440,11 +426,10 @@ bool ef_ring_drained(ef_ring *r) {
  */
 
 static void wait_while_filling(ef_ring *r) {
-    struct timespec until = soon();
+    struct timespec until = ef_deadline(WAIT_MS);
     void *blocking = ef_blocking_begin();
     ef_mutex_lock(&r->lock);
-    for (int late = 0; r->filling > 0 && late != ETIMEDOUT;)
-        late = pthread_cond_timedwait(&r->filled, &r->lock.mutex, &until);
+    while (r->filling > 0 && ef_mutex_wait_until(&r->lock, &r->filled, &until)) {}
     ef_mutex_unlock(&r->lock);
     ef_blocking_end(blocking);
 }

@@ -4,8 +4,6 @@
 #include "base/blocking.h"
 #include "base/clock.h"
 #include "base/pulse.h"
-#include <errno.h>
-#include <time.h>
 
 enum { WAIT_MS = 20, FIRST = 16 };
 
@@ -67,7 +65,7 @@ ef_status *ef_queue_make(ef_queue_kind kind, const void *attrs, ef_queue **out) 
     ef_object_init(&q->object, EF_OBJECT_QUEUE, kind_names[kind], queue_end);
     q->object.halt = queue_halt;
     ef_mutex_init(&q->lock, EF_RANK_ELEMENTS, EF_MUTEX_PLAIN);
-    pthread_cond_init(&q->changed, NULL);
+    ef_cond_init(&q->changed);
     q->attrs = ef_attrs_ref(ef_attrs_around(attrs));
     q->set = attrs;
     q->kind = kind;
@@ -171,16 +169,9 @@ static ef_status *wait(ef_queue *q, const ef_context *c, unsigned *pulse) {
     const uint64_t seen = q->changes;
     ef_mutex_unlock(&q->lock);
     void *blocking = ef_blocking_begin();
-    struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_nsec += WAIT_MS * 1000000L;
-    if (until.tv_nsec >= 1000000000L) {
-        until.tv_sec++;
-        until.tv_nsec -= 1000000000L;
-    }
+    struct timespec until = ef_deadline(WAIT_MS);
     ef_mutex_lock(&q->lock);
-    for (int late = 0; q->changes == seen && late != ETIMEDOUT;)
-        late = pthread_cond_timedwait(&q->changed, &q->lock.mutex, &until);
+    while (q->changes == seen && ef_mutex_wait_until(&q->lock, &q->changed, &until)) {}
     ef_mutex_unlock(&q->lock);
     ef_blocking_end(blocking);
     ef_status *s = ef_pulse_check(c, pulse);

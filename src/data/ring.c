@@ -186,8 +186,6 @@ static void fill(ef_ring *r) {
     ef_mutex_lock(&r->lock);
     r->taking = false;
     if (end) r->ended = true;
-    /* The first element must not hold up the others: what was taken tells some size. */
-    if (r->work.together && r->largest == 0) r->largest = bytes_of(r, s->element);
     wake_worker(r); /* another one may take now */
     if (error == NULL && !end && r->work.work != NULL) {
         ef_mutex_unlock(&r->lock);
@@ -222,6 +220,14 @@ static void count_busy(ef_ring *r, uint64_t *last) {
     *last = now;
 }
 
+/* While the first element is made its size is not known. One that takes long must not hold up the
+ * others, for which it may even wait: then they are begun, whatever their size. */
+static void wait_for_first(ef_ring *r) {
+    struct timespec until = ef_deadline(WAIT_MS);
+    if (ef_mutex_wait_until(&r->lock, &r->freed, &until)) return;
+    if (r->tail > r->head && r->largest == 0) r->largest = 1;
+}
+
 static void *run_worker(void *arg) {
     job given = *(job *)arg;
     ef_ring *r = given.ring;
@@ -235,7 +241,9 @@ static void *run_worker(void *arg) {
         if (given.number < r->n_workers && may_take(r)) {
             fill(r);
             if (r->workers.most > 1) count_busy(r, &busy);
-        } else
+        } else if (r->work.together && r->largest == 0)
+            wait_for_first(r);
+        else
             ef_mutex_wait(&r->lock, &r->freed);
     }
     pthread_cond_broadcast(&r->freed);

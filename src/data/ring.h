@@ -18,7 +18,7 @@ typedef struct ef_ring_work {
     ef_status *(*work)(void *arg, ef_tensor *element);
     const char *name;    /* of the stage, for errors of `work` */
     bool any_order;      /* elements leave as soon as they are ready */
-    bool together;       /* others are begun before the first is ready and its size is known */
+    bool together;       /* if the first takes long, others are begun before its size is known */
     uint64_t first;      /* the number of its first element */
     ef_stage_note *note; /* or NULL */
 } ef_ring_work;

@@ -27,6 +27,7 @@ ROOT = HERE.parent.parent
 sys.path.insert(0, str(HERE.parent))
 from load import Busy  # noqa: E402
 
+SETTLE = 0.5  # seconds after busy processes end: who adapted to them takes the machine for crowded a little longer
 ENVIRONMENT = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}  # as for an installed package
 
 
@@ -105,6 +106,7 @@ def round_of(peers, row, seconds, loaded):
                 time.sleep(0.02)
                 beside = peer.measure(row.name, 3 * seconds, statistics.fmean, most=50)
                 ratios[peer] = beside / alone[peer] if beside and alone[peer] else None
+        time.sleep(SETTLE)
     return alone, ratios
 
 

@@ -119,6 +119,8 @@ def show(name, counts, reason, output, took):
 
 
 def main():
+    # A shell that starts us in the background lets us ignore SIGINT, which the tests of interrupts would inherit.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     parse = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parse.add_argument("build", type=pathlib.Path)
     parse.add_argument("only", nargs="*", help="run programs whose names contain one of these")

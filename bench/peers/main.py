@@ -27,6 +27,7 @@ ROOT = HERE.parent.parent
 sys.path.insert(0, str(HERE.parent))
 from load import Busy  # noqa: E402
 
+PAUSE = 0.3  # seconds between peers: a team of OpenMP's threads spins for 200 ms after its last region
 SETTLE = 0.5  # seconds after busy processes end: who adapted to them takes the machine for crowded a little longer
 ENVIRONMENT = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}  # as for an installed package
 
@@ -98,12 +99,12 @@ def round_of(peers, row, seconds, loaded):
     """Measures a row for all peers: {peer: time}, and beside two busy processes {peer: ratio} if `loaded`."""
     alone, ratios = {}, {}
     for peer in random.sample(peers, len(peers)):
-        time.sleep(0.02)  # let the thread team of the previous peer go to sleep
+        time.sleep(PAUSE)
         alone[peer] = peer.measure(row.name, seconds)
     if loaded:
         with Busy(2):  # new processes each time: their placement on processors matters, for all peers
             for peer in random.sample(peers, len(peers)):
-                time.sleep(0.02)
+                time.sleep(PAUSE)
                 beside = peer.measure(row.name, 3 * seconds, statistics.fmean, most=50)
                 ratios[peer] = beside / alone[peer] if beside and alone[peer] else None
         time.sleep(SETTLE)

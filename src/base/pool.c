@@ -236,6 +236,21 @@ static void notice_crowd(uint64_t now) {
     atomic_flag_clear_explicit(&asking, memory_order_release);
 }
 
+/* Once for each thread that computes on a crowded machine. */
+static void shorten_slices(void) {
+    static _Thread_local bool done;
+    if (!done) ef_slices_shorten();
+    done = true;
+}
+
+bool ef_pool_crowded(void) {
+    uint64_t now = ef_now_ns();
+    notice_crowd(now);
+    if (!crowded(now)) return false;
+    shorten_slices();
+    return true;
+}
+
 static uint64_t pieces_left(const slot *s, int shares) {
     uint64_t left = 0;
     for (int k = 0; k < shares; k++) {
@@ -545,13 +560,6 @@ static slot *take_slot(void) {
         if (!atomic_flag_test_and_set_explicit(&slots[k].taken, memory_order_acquire))
             return &slots[k];
     return NULL;
-}
-
-/* Once for each thread that computes on a crowded machine. */
-static void shorten_slices(void) {
-    static _Thread_local bool done;
-    if (!done) ef_slices_shorten();
-    done = true;
 }
 
 /* Posts n items in pieces of `each` for up to `team` threads and works until all are done. They

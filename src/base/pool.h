@@ -9,6 +9,7 @@
 #ifndef EF_BASE_POOL_H
 #define EF_BASE_POOL_H
 #include "base/context.h"
+#include <stdbool.h>
 #include <stdint.h>
 
 typedef void ef_range_fn(void *arg, int64_t begin, int64_t end);
@@ -26,6 +27,9 @@ int ef_pool_size(void); /* threads a call may use now; at least 1 */
 /* Which thread of a region this is, for scratch memory of its own: 0 <= lane < lanes. */
 int ef_pool_lane(void);
 int ef_pool_lanes(void);
+/* Whether other programs use the processors. A thread that computes then asks the kernel for short
+ * time slices, so that it gets a processor as soon as it is woken; this call does so. */
+bool ef_pool_crowded(void);
 void ef_pool_limit(int n); /* user's wish (tf.config); 0: as many as the machine gives */
 /* Before each call into a library with OpenMP regions of its own: keeps it on this thread. */
 void ef_pool_single(void);

@@ -1,11 +1,13 @@
 /* Deciding whether a thread makes elements ahead. */
 #include "data/ahead.h"
 #include "base/clock.h"
+#include "base/pool.h"
 
 enum {
     MEASURED = 2,          /* elements after which to decide */
     SLOW_NS = 30000,       /* an element that takes longer is worth another thread */
-    VERY_SLOW_NS = 300000, /* the same if the program did not ask for prefetching */
+    VERY_SLOW_NS = 300000, /* the same if the program did not ask for prefetching, or if the thread
+                            * has to wait for a processor because other programs use them */
     AGAIN = 256,           /* a fast stage is measured again after so many elements */
     MOST = 1 << 16,
 };
@@ -69,16 +71,15 @@ ef_status *ef_ahead_next(ef_ahead *a, ef_tensor *out, bool *end) {
     if (EF_UNLIKELY(ef_leftover_any(&a->leftover))) return ef_leftover_next(&a->leftover, out, end);
     if (a->ring != NULL) return ef_ring_next(a->ring, out, end);
     if (a->slots == 0 || a->made >= MEASURED) {
-        if (++a->made > AGAIN) a->made = a->ns = 0;
+        if (++a->made > AGAIN) a->made = 0;
         return ef_stage_next(a->of, out, end);
     }
     uint64_t from = ef_now_ns();
     ef_status *bad = ef_stage_next(a->of, out, end);
     uint64_t ns = ef_now_ns() - from;
     if (a->made == 0 || ns < a->least) a->least = ns; /* the one least disturbed by others */
-    a->ns += ns;
     if (++a->made < MEASURED) return bad;
-    if (a->injected ? a->least < VERY_SLOW_NS : a->ns / MEASURED < SLOW_NS) {
+    if (a->least < SLOW_NS || (a->least < VERY_SLOW_NS && (a->injected || ef_pool_crowded()))) {
         if (!a->injected) ef_stage_note_decide(a->note, EF_DECIDED_INLINE, 0, 0, 0);
     } else if (bad == NULL && !*end) {
         ef_status *no_thread = start(a);

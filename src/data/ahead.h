@@ -13,7 +13,7 @@ typedef struct ef_ahead {
     ef_ring *ring;            /* NULL: elements are made by the caller's thread */
     int slots;                /* elements to prefetch; 0: none, ever */
     int most_slots;           /* the most that the tuner may choose */
-    uint64_t made, ns, least; /* elements measured; their time, and that of the fastest */
+    uint64_t made, least; /* elements measured, and the time of the fastest, ns */
     bool injected;            /* the program did not ask for it */
     ef_leftover leftover;     /* comes before what the stage makes */
 } ef_ahead;

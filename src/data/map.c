@@ -14,6 +14,7 @@ enum {
     MEASURED = 4,         /* calls after which to decide on threads */
     SLOW_NS = 30000,      /* a call that takes longer is worth handing to another thread */
     LONG_NS = 1000000,    /* if calls take longer than this, two are enough to decide */
+    AGAIN = 256,          /* fast calls are measured again after so many */
     TRIED = 16,           /* calls of a Python function after which to try without threads */
     BLOCKED_NS = 2000000, /* a call without threads that waits so long brings them back */
     WAITS = 4, /* a call waits if it takes so many times its processor time; if less, other programs
@@ -28,6 +29,8 @@ typedef struct map {
     ef_ring *ring;               /* NULL: calls run in the caller's thread */
     int64_t wish;                /* num_parallel_calls; 1: one at a time */
     uint64_t calls, ns, busy_ns; /* measured; busy: processor time */
+    uint64_t least;              /* of the measured calls, the one least delayed by others, ns */
+    uint64_t in_turn;            /* fast calls since the decision */
     /* Of a Python function on threads: calls begun, how many of the first TRIED have ended, and the
      * longest of these in nanoseconds. */
     atomic_uint_fast64_t begun, tried, longest;
@@ -136,13 +139,20 @@ static ef_status *open_ring(map *m, const ef_ring_size *size) {
     return ef_ring_open(m->base.run, &w, size, &m->ring);
 }
 
+/* Whether the calls are worth threads: by their processor time, or because each of them took long.
+ * Their time on the clock does not tell, because beside busy programs any call may lose its
+ * processor for milliseconds. */
+static bool slow(const map *m) {
+    return m->busy_ns / m->calls >= SLOW_NS || m->least >= SLOW_NS;
+}
+
 /* Decides after a few calls, so that a fast function never pays for threads. */
 static ef_status *maybe_threads(map *m) {
     bool asked = m->f.calls_back && m->wish > 1; /* the program may sleep in it */
     if (!asked && m->calls < (m->ns >= 2 * LONG_NS ? 2 : MEASURED)) return NULL;
     m->quick = true;
     ef_ring_size size = size_for(m);
-    if ((!asked && m->ns / m->calls < SLOW_NS) || size.most_workers < 2) {
+    if ((!asked && !slow(m)) || size.most_workers < 2) {
         ef_stage_note_decide(m->base.note, EF_DECIDED_INLINE, 0, 0, 0);
         return NULL;
     }
@@ -175,6 +185,13 @@ static void watch_call(map *m, uint64_t ns, uint64_t busy) {
     if (blocked || (m->calls == MEASURED && waits(m))) m->phase = BACK;
 }
 
+/* The calls that were measured may have been shorter than most: looks again from time to time. */
+static void count_fast_call(map *m) {
+    if (m->wish == 1 || m->phase != THREADS || ++m->in_turn < AGAIN) return;
+    m->quick = false;
+    m->calls = m->ns = m->busy_ns = m->in_turn = 0;
+}
+
 /* ---- one at a time ----------------------------------------------------------------------------
  */
 
@@ -194,8 +211,12 @@ static ef_status *map_next(ef_stage *s, ef_tensor *out, bool *end) {
     uint64_t from = measures ? ef_now_ns() : 0, busy = measures ? ef_thread_ns() : 0;
     ef_status *bad = ef_element_fn_run(&m->f, m->in, out);
     ef_element_release(m->in, s->source->width);
-    if (!measures) return bad;
+    if (!measures) {
+        count_fast_call(m);
+        return bad;
+    }
     uint64_t ns = ef_now_ns() - from, busy_ns = ef_thread_ns() - busy;
+    if (m->calls == 0 || ns < m->least) m->least = ns;
     m->ns += ns;
     m->busy_ns += busy_ns;
     m->calls++;

@@ -235,6 +235,7 @@ static void *run_worker(void *arg) {
     ef_canceller_use(atomic_load(&r->run->canceller));
     ef_context_here()->weight = worker_weight;
     ef_pipeline_depth = 1;
+    ef_pool_crowded(); /* for its effect on the time slices */
     uint64_t busy = ef_thread_ns();
     ef_mutex_lock(&r->lock);
     while (!r->stopped && !r->ended) {
@@ -381,6 +382,7 @@ static ef_status *wait_for(ef_ring *r, slot **out) {
         if (*out != NULL) return NULL;
         if (stopped) return ef_error(EF_CANCELLED, "the iteration was stopped");
         uint64_t from = ef_now_ns();
+        ef_pool_crowded();
         wait_a_while(r);
         uint64_t waited = ef_now_ns() - from;
         r->interval.waited += waited;

@@ -8,14 +8,14 @@
 #include "data/stage.h"
 
 typedef struct ef_ahead {
-    ef_stage *of;             /* borrowed */
-    ef_stage_note *note;      /* of the stage that draws from it; or NULL */
-    ef_ring *ring;            /* NULL: elements are made by the caller's thread */
-    int slots;                /* elements to prefetch; 0: none, ever */
-    int most_slots;           /* the most that the tuner may choose */
+    ef_stage *of;         /* borrowed */
+    ef_stage_note *note;  /* of the stage that draws from it; or NULL */
+    ef_ring *ring;        /* NULL: elements are made by the caller's thread */
+    int slots;            /* elements to prefetch; 0: none, ever */
+    int most_slots;       /* the most that the tuner may choose */
     uint64_t made, least; /* elements measured, and the time of the fastest, ns */
-    bool injected;            /* the program did not ask for it */
-    ef_leftover leftover;     /* comes before what the stage makes */
+    bool injected;        /* the program did not ask for it */
+    ef_leftover leftover; /* comes before what the stage makes */
 } ef_ahead;
 
 enum { EF_AHEAD_SLOTS = 4, EF_AHEAD_MOST = 64 }; /* first and largest number with AUTOTUNE */

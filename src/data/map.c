@@ -142,9 +142,7 @@ static ef_status *open_ring(map *m, const ef_ring_size *size) {
 /* Whether the calls are worth threads: by their processor time, or because each of them took long.
  * Their time on the clock does not tell, because beside busy programs any call may lose its
  * processor for milliseconds. */
-static bool slow(const map *m) {
-    return m->busy_ns / m->calls >= SLOW_NS || m->least >= SLOW_NS;
-}
+static bool slow(const map *m) { return m->busy_ns / m->calls >= SLOW_NS || m->least >= SLOW_NS; }
 
 /* Decides after a few calls, so that a fast function never pays for threads. */
 static ef_status *maybe_threads(map *m) {

@@ -204,6 +204,7 @@ PyObject *function_call_bound(function_object *self, PyObject *const *items, Py_
         if (c.traced && call_was_traced(self) < 0) Py_CLEAR(result);
     }
     entry_leave(e);
+    if (c.traced && result != NULL) traces_collect();
     Py_DECREF(self);
 done:
     walk_end(&w);

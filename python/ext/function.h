@@ -216,6 +216,9 @@ int arguments_unchanged(const function_object *f, PyObject *before, PyObject *ar
 int call_was_traced(function_object *f);
 void call_found_its_trace(function_object *f); /* f->history must not be NULL */
 
+/* ---- garbage.c */
+void traces_collect(void); /* after a call that made a trace: frees what cannot be reached */
+
 /* ---- result.c */
 /* The tensors of a returned structure, as a list; fills p->whole or p->pack. NULL: raised. */
 PyObject *result_flatten(PyObject *result, packing *p);

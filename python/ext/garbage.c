@@ -1,0 +1,48 @@
+/* Traces and models that only Python's garbage collector can free. A model that goes out of use is
+ * a cycle of objects, and so are classes that a library makes for each model. The collector counts
+ * objects and knows nothing of the memory behind them: it looks at new objects after hundreds, and
+ * at old ones after many thousands, until which a program that makes a model in each iteration
+ * holds dozens of them with their traces, plans and variables. So it is called after some traces
+ * were made, for new objects; and for all when traces take twice the memory that they took after it
+ * last ran, but for no more than a tenth of the time, because it looks at every object of the
+ * program. It does nothing if the program has disabled it. */
+#include "base/budget.h"
+#include "base/clock.h"
+#include "function.h"
+#include "graph/graph.h"
+
+enum { LEAST_BYTES = 128 << 10, PART = 10, TRACES = 4 };
+
+/* gc.collect(0). An exception of a finalizer is not the caller's. */
+static void collect_new(void) {
+    PyObject *gc = PyImport_ImportModule("gc");
+    PyObject *n = gc != NULL ? PyObject_CallMethod(gc, "collect", "i", 0) : NULL;
+    if (n == NULL) PyErr_Clear();
+    Py_XDECREF(n);
+    Py_XDECREF(gc);
+}
+
+/* Returns whether it did. */
+static bool collect_all(void) {
+    static int64_t enough = LEAST_BYTES;
+    static uint64_t ended, took; /* of the last time */
+    ef_kept_info traces;
+    ef_kept_info_get(EF_KEPT_TRACES, &traces);
+    uint64_t began = ef_now_ns();
+    if (traces.bytes < enough || began - ended < PART * took) return false;
+    PyGC_Collect();
+    ended = ef_now_ns();
+    took = ended - began;
+    ef_kept_info_get(EF_KEPT_TRACES, &traces);
+    enough = 2 * traces.bytes > LEAST_BYTES ? 2 * traces.bytes : LEAST_BYTES;
+    return true;
+}
+
+void traces_collect(void) {
+    static int made; /* since the last collection */
+    if (++made < 2 || ef_graph_current() != NULL || !PyGC_IsEnabled()) return;
+    bool all = collect_all();
+    if (!all && made < TRACES) return;
+    if (!all) collect_new();
+    made = 0;
+}

@@ -4,7 +4,7 @@
  * and no page fault. A kept region of up to twice the size serves as well, as for small blocks:
  * its pages are warm, and a program whose sizes change takes less memory. Whenever a region is
  * taken or given back, kept regions are unmapped, least recently used first, if they have been idle
- * for ten seconds, or if together they exceed 32 MiB and exceed the difference between the most the
+ * for ten seconds, or if together they exceed 8 MiB and exceed the difference between the most the
  * program used in the last ten to twenty seconds and what it uses now. */
 #include "device/region.h"
 #include "base/alloc.h"
@@ -15,7 +15,7 @@
 
 enum { STEPS = 8, BINS = 40 * STEPS, FIRST_BIT = 20, REUSE_BINS = STEPS + 1, ALIGN = 2 << 20 };
 static const uint64_t idle_ns = 10000000000u;
-static const size_t keep_always = (size_t)32 << 20;
+static const size_t keep_always = (size_t)8 << 20;
 
 typedef struct region {
     void *at;

@@ -11,7 +11,7 @@
 #include "function.h"
 #include "graph/graph.h"
 
-enum { LEAST_BYTES = 128 << 10, PART = 10, TRACES = 4 };
+enum { LEAST_BYTES = 128 << 10, LEAST_NS = 1000000, PART = 10, TRACES = 4 };
 
 /* gc.collect(0). An exception of a finalizer is not the caller's. */
 static void collect_new(void) {
@@ -23,12 +23,11 @@ static void collect_new(void) {
 }
 
 /* Returns whether it did. */
-static bool collect_all(void) {
+static bool collect_all(uint64_t began) {
     static int64_t enough = LEAST_BYTES;
     static uint64_t ended, took; /* of the last time */
     ef_kept_info traces;
     ef_kept_info_get(EF_KEPT_TRACES, &traces);
-    uint64_t began = ef_now_ns();
     if (traces.bytes < enough || began - ended < PART * took) return false;
     PyGC_Collect();
     ended = ef_now_ns();
@@ -39,10 +38,12 @@ static bool collect_all(void) {
 }
 
 void traces_collect(void) {
-    static int made; /* since the last collection */
-    if (++made < 2 || ef_graph_current() != NULL || !PyGC_IsEnabled()) return;
-    bool all = collect_all();
-    if (!all && made < TRACES) return;
-    if (!all) collect_new();
+    static int made; /* traces since the last time */
+    static uint64_t ended;
+    if (++made < TRACES || ef_graph_current() != NULL || !PyGC_IsEnabled()) return;
+    uint64_t now = ef_now_ns();
+    if (now - ended < LEAST_NS) return;
+    if (!collect_all(now)) collect_new();
     made = 0;
+    ended = ef_now_ns();
 }

@@ -222,3 +222,9 @@ def test_what_a_table_exports_is_a_plain_tuple():
     table = tf.lookup.experimental.MutableHashTable(tf.string, tf.int64, -1)
     table.insert(["a"], [5])
     assert type(table.export()) is tuple and [t.numpy().tolist() for t in table.export()] == [[b"a"], [5]]
+
+
+def test_an_infinite_dataset_has_no_element_by_index():
+    with pytest.raises(tf.errors.FailedPreconditionError, match="infinite cardinality.*take"):
+        tf.data.experimental.at(tf.data.Dataset.range(3).repeat(), 1)
+    assert int(tf.data.experimental.at(tf.data.Dataset.range(3).repeat(2), 4)) == 1

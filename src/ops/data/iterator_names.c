@@ -255,7 +255,15 @@ static ef_status *element_at(const ef_call *c, struct ef_pipeline *p, ef_tensor 
     return NULL;
 }
 
-static ef_status *at_run(const ef_call *c) { return ef_dataset_take(c, element_at); }
+static ef_status *at_run(const ef_call *c) {
+    EF_TRY(ef_dataset_check(c, 0));
+    if (ef_data.count(ef_dataset_of(c->in[0])) == EF_COUNT_INFINITE)
+        return ef_error(EF_FAILED_PRECONDITION,
+                        "%s: the dataset has infinite cardinality, which does not support random "
+                        "access; call take(n) before",
+                        c->op->name);
+    return ef_dataset_take(c, element_at);
+}
 
 static ef_status *at_infer(ef_infer *i) {
     EF_TRY(ef_need_rank(i, 1, 0));

@@ -10,6 +10,7 @@ import sys
 if __name__ == "__main__":
     del sys.path[0]  # this directory, whose modules the program must not import
 import argparse  # noqa: E402
+import difflib  # noqa: E402
 import importlib  # noqa: E402
 import inspect  # noqa: E402
 import json  # noqa: E402
@@ -166,7 +167,10 @@ def arguments_of(tf, function, names, dotted, unknown):
 def find(names, dotted):
     first, *rest = dotted.split(".")
     if first not in names:
-        raise Wrong(f"the program has no name {first!r}")
+        functions = sorted(n for n, v in names.items() if callable(v) and not n.startswith("_") and not isinstance(v, type))
+        close = difflib.get_close_matches(first, functions, 1)
+        hint = f"; did you mean {close[0]!r}?" if close else f"; its functions are {', '.join(functions[:8]) or 'none'}"
+        raise Wrong(f"the program has no name {first!r}{hint}")
     found = names[first]
     for part in rest:
         if not hasattr(found, part):

@@ -46,6 +46,21 @@ NoneTensorSpec.__module__ = "tensorflow.python.data.util.structure"
 register_type_spec_from_value_converter(type(None), lambda _: NoneTensorSpec())
 
 
+def is_dataset(value):
+    return isinstance(value, CompositeTensor) and hasattr(value, "_variant_tensor")
+
+
+def is_dataset_list(value):
+    return isinstance(value, list) and len(value) > 0 and all(map(is_dataset, value))
+
+
+def has_datasets(value):
+    """Whether a list of datasets is a leaf of the structure."""
+    if isinstance(value, (tuple, dict)):
+        return any(map(has_datasets, nest._values(value)))
+    return is_dataset_list(value)
+
+
 def tensors_of(value):
     """Converts a user's value to an element. Structures are kept; everything else, including a list, becomes a tensor."""
     if isinstance(value, SparseTensorValue):
@@ -57,6 +72,9 @@ def tensors_of(value):
     if nest.is_nested(value) and (isinstance(value, (tuple, dict)) or nest.is_mapping(value) or nest.is_attrs(value)
                                   or nest.is_custom(value)):
         return nest._rebuild(value, [tensors_of(child) for child in nest._values(value)])
+    if isinstance(value, list) and any(map(is_dataset, value)):
+        raise ValueError(f"{value!r} cannot be converted to a tensor: give the datasets as a tuple, or as a list of nothing else to "
+                         "Dataset.from_tensor_slices")
     return _core.convert(value)
 
 

@@ -1,11 +1,13 @@
 """tf.data.Dataset. The methods check arguments and build dataset ops; the C engine (src/data) makes the elements."""
+import functools
+
 import numpy as np
 
 from . import _core, dtypes, errors, nest
 from .composite import CompositeTensor, SparseTensorSpec
 from .dataset_batches import as_variants, from_variants, is_plain, ragged_rows, wrap_dense
-from .dataset_elements import (ElementFunction, batch_spec, flat_element, flat_specs, pack_element, row_of, row_parts, row_spec, spec_of,
-                               tensors_of, whole_element)
+from .dataset_elements import (ElementFunction, batch_spec, flat_element, flat_specs, has_datasets, is_dataset, is_dataset_list,
+                               pack_element, row_of, row_parts, row_spec, spec_of, tensors_of, whole_element)
 from .dataset_iterators import NumpyIterator, OwnedIterator, Unrolled, types_and_shapes
 from .dataset_options import Options
 from .graph import FuncGraph, init_scope
@@ -215,9 +217,14 @@ class Dataset(CompositeTensor, Trackable):
 
     @staticmethod
     def from_tensor_slices(tensors, name=None):
-        """A dataset of the slices of tensors along their first axis, which must have the same size in all of them."""
+        """A dataset of the slices of tensors along their first axis, which must have the same size in all of them. A list of
+        datasets counts as a tensor of them."""
+        if has_datasets(tensors):
+            return _slices_of_datasets(tensors)
         whole = whole_element(tensors, "from_tensor_slices")
         values = [t for t in nest.flatten(whole) if t is not None]
+        if any(map(is_dataset, values)):
+            raise ValueError("Slicing dataset elements is not supported for rank 0: give the datasets as a list, or use from_tensors")
         flat = [part for t in values for part in row_parts(t)]
         if any(t.shape.rank == 0 for t in flat):
             raise ValueError("from_tensor_slices: Unbatching a tensor is only supported for rank >= 1: it slices the first axis")
@@ -496,6 +503,35 @@ def _directed(choice, datasets, stop):
         spec = _common(spec, other.element_spec)
     return Dataset(raw.DirectedInterleaveDataset(choice._variant_tensor, [d._variant_tensor for d in datasets],
                                                  **types_and_shapes(spec), stop_on_empty_dataset=stop), spec)
+
+
+def _slices_of_datasets(tensors):
+    """from_tensor_slices of a structure in which some leaves are lists of datasets."""
+    def part(value):
+        if is_dataset_list(value):
+            return _joined(value)
+        if isinstance(value, (tuple, dict)):
+            return nest._rebuild(value, [part(child) for child in nest._values(value)])
+        return Dataset.from_tensor_slices(value)
+
+    parts = part(tensors)
+    counts = {int(d.cardinality()) for d in nest.flatten(parts)}
+    if len(counts) > 1:
+        raise ValueError(f"Dimensions {sorted(counts)} are not compatible: the first dimensions of all tensors must be equal")
+    return parts if isinstance(parts, Dataset) else Dataset.zip(parts)
+
+
+def _joined(datasets):
+    """A dataset whose elements are the given datasets, made by halves, so that it is not deep."""
+    try:
+        spec = DatasetSpec(functools.reduce(_common, [d.element_spec for d in datasets]))
+    except TypeError as e:
+        raise ValueError(f"from_tensor_slices: the datasets of a list must have elements of one kind: {e}") from None
+    made = [Dataset(raw.TensorDataset([d._variant_tensor], [[]]), spec) for d in datasets]
+    while len(made) > 1:
+        made = [a._then(raw.ConcatenateDataset, b._variant_tensor, spec=spec) for a, b in zip(made[::2], made[1::2])] \
+            + made[len(made) // 2 * 2:]
+    return made[0]
 
 
 def _common(one, other):

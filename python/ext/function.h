@@ -30,7 +30,7 @@ typedef struct key {
     bool by_spec;   /* variables are traced as arguments and compared by dtype and shape */
     int n_words, n_objects;
     uint64_t *word;
-    PyObject **object; /* borrowed from the arguments of the call */
+    PyObject **object; /* references, until walk_end */
     int n_open;
     open_sizes *open; /* of components of structures; not compared, as they follow from the rest */
 } key;

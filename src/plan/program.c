@@ -461,7 +461,7 @@ static ef_status *plan_for(ef_context *context, ef_program *p, ef_tensor *const 
 static shaped_plan *acquire(ef_context *context, ef_program *p, ef_tensor *const *in,
                             ef_frame **frame, ef_status **bad) {
     ef_mutex_lock(&p->lock);
-    shaped_plan *s = find(p, in, context->wanted);
+    shaped_plan *s = find(p, in, context->wanted), *gone = NULL;
     bool fresh = s == NULL;
     if (EF_UNLIKELY(fresh)) {
         ef_mutex_unlock(&p->lock); /* planning may take a while; others go on */
@@ -470,8 +470,14 @@ static shaped_plan *acquire(ef_context *context, ef_program *p, ef_tensor *const
         if (s == NULL) return NULL;
         ef_mutex_lock(&p->lock);
         post_plan(began, p->newest != NULL ? p->newest->key : NULL, s->key, p->graph->n_inputs);
-        remember(p, s);
         p->made++;
+        shaped_plan *there = find(p, in, context->wanted);
+        if (there != NULL) { /* another thread planned the same meanwhile */
+            gone = s;
+            s = there;
+        } else {
+            remember(p, s);
+        }
     }
     s->users++;
     ef_frame *f = s->plan->frames;
@@ -479,8 +485,7 @@ static shaped_plan *acquire(ef_context *context, ef_program *p, ef_tensor *const
         s->plan->frames = f->next;
         s->plan->n_frames--;
     }
-    shaped_plan *gone = NULL;
-    if (EF_UNLIKELY(fresh)) {
+    if (EF_UNLIKELY(fresh && gone == NULL)) {
         gone = evict_beyond_bound(p);
         note_oldest(p);
     }

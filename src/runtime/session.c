@@ -261,34 +261,43 @@ static size_t request_bytes(const ef_graph *g, const ef_session_call *c) {
            (size_t)c->n_feeds * sizeof(ef_fact) + captures * sizeof(int32_t);
 }
 
+/* Under the lock: the request of this call, marked as used; NULL: there is none. */
+static request *known_request(ef_session *s, const ef_session_call *c, uint64_t hash) {
+    request **at = &s->newest;
+    while (*at != NULL && !((*at)->hash == hash && same_call(s->graph, *at, c))) at = &(*at)->next;
+    request *r = *at;
+    if (r == NULL) return NULL;
+    *at = r->next;
+    r->next = s->newest;
+    s->newest = r;
+    r->users++;
+    r->used = ef_budget_now();
+    if (EF_UNLIKELY(s->noted != r->used)) note_oldest(s);
+    return r;
+}
+
 static ef_status *find_request(ef_session *s, const ef_session_call *c, request **out) {
     uint64_t h = hash_call(c);
     ef_mutex_lock(&s->lock);
-    request **at = &s->newest;
-    while (*at != NULL && !((*at)->hash == h && same_call(s->graph, *at, c))) at = &(*at)->next;
-    request *r = *at;
-    if (r != NULL) {
-        *at = r->next;
-        r->next = s->newest;
-        s->newest = r;
-        r->users++;
-        r->used = ef_budget_now();
-        if (EF_UNLIKELY(s->noted != r->used)) note_oldest(s);
-        ef_mutex_unlock(&s->lock);
-        *out = r;
-        return NULL;
-    }
+    request *r = known_request(s, c, h);
     ef_mutex_unlock(&s->lock);
+    *out = r;
+    if (EF_LIKELY(r != NULL)) return NULL;
     EF_TRY(make_request(s->graph, c, &r));
     r->hash = h;
     r->users = 1;
     r->bytes = request_bytes(s->graph, c);
     r->used = ef_budget_charge(EF_KEPT_REQUESTS, r->bytes);
     ef_mutex_lock(&s->lock);
-    r->next = s->newest;
-    s->newest = r;
-    request *gone = ++s->n_requests > REQUESTS ? forget_oldest(s) : NULL;
-    note_oldest(s);
+    request *gone = r, *there = known_request(s, c, h);
+    if (there != NULL) { /* another thread made the same meanwhile */
+        r = there;
+    } else {
+        r->next = s->newest;
+        s->newest = r;
+        gone = ++s->n_requests > REQUESTS ? forget_oldest(s) : NULL;
+        note_oldest(s);
+    }
     ef_mutex_unlock(&s->lock);
     if (gone != NULL) request_free(gone);
     ef_budget_keep();

@@ -323,13 +323,17 @@ static shaped_plan *to_evict(ef_program *p) {
     return s;
 }
 
-/* Evicts s. Returns it if nobody uses it, for the caller to free; else NULL. */
+/* Evicts s. Returns it if nobody uses it, for the caller to free; else NULL. A plan in use is
+ * credited now: its last user frees it, and evicting more meanwhile would not free its bytes. */
 static shaped_plan *evict(ef_program *p, shaped_plan *s) {
     forget(p, s);
     p->evicted++;
     s->evicted = true;
     note_oldest(p);
-    return s->users == 0 ? s : NULL;
+    if (s->users == 0) return s;
+    ef_budget_resize(EF_KEPT_PLANS, s->bytes, 0);
+    s->bytes = 0;
+    return NULL;
 }
 
 /* Called after a plan was added. The caller frees the plan that is returned after it has released

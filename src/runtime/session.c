@@ -23,7 +23,7 @@ typedef struct request { /* newest first */
     int users;
     bool evicted;
     size_t bytes;  /* charged to the budget of all caches */
-    uint64_t used; /* the tick of its last use */
+    uint64_t used; /* the tick of its last use; 0: not charged yet */
 } request;
 
 enum { REQUESTS = 64 };
@@ -70,7 +70,7 @@ static void request_empty(request *r) {
 }
 
 static void request_free(request *r) {
-    if (r->bytes > 0) ef_budget_credit(EF_KEPT_REQUESTS, r->bytes);
+    if (r->used > 0) ef_budget_credit(EF_KEPT_REQUESTS, r->bytes);
     request_empty(r);
     ef_free(r);
 }
@@ -216,7 +216,7 @@ static ef_status *make_request(const ef_graph *g, const ef_session_call *c, requ
 }
 
 /* Under the lock: evicts the oldest request. Returns it if nobody uses it, for the caller to free.
- */
+ * One in use is credited now, and freed by its last user. */
 static request *forget_oldest(ef_session *s) {
     request **at = &s->newest;
     while ((*at)->next != NULL) at = &(*at)->next;
@@ -224,7 +224,10 @@ static request *forget_oldest(ef_session *s) {
     *at = NULL;
     s->n_requests--;
     r->evicted = true;
-    return r->users == 0 ? r : NULL;
+    if (r->users == 0) return r;
+    ef_budget_resize(EF_KEPT_REQUESTS, r->bytes, 0);
+    r->bytes = 0;
+    return NULL;
 }
 
 /* Tells the budget the last use of the oldest request; once per tick is enough. Under the lock. */

@@ -187,6 +187,43 @@ EF_TEST(threads_share_requests) {
     pthread_barrier_destroy(&together);
 }
 
+/* ---- one tape, many threads ---- */
+
+static ef_tape *shared_tape;
+static ef_tensor watched, squared;
+
+static void *differentiate(void *wrong) {
+    const ef_tensor *source[] = {&watched};
+    for (int k = 0; k < 50; k++) {
+        ef_tensor g;
+        const void *v;
+        ef_status *s = ef_tape_gradient(shared_tape, &squared, NULL, source, 1, &g);
+        bool right = s == NULL && ef_tensor_data(&g, &v) == NULL && *(const float *)v == 7;
+        *(bool *)wrong = *(bool *)wrong || !right;
+        if (s == NULL) ef_tensor_release(&g);
+        ef_status_free(s);
+    }
+    ef_tape_stop(shared_tape);
+    return NULL;
+}
+
+EF_TEST(threads_share_a_persistent_tape) {
+    bool wrong[4] = {false};
+    pthread_t thread[4];
+    int n;
+    CHECK_OK(ef_tensor_from(EF_F32, NULL, &(float){3}, &watched));
+    CHECK_OK(ef_tape_start(true, &shared_tape));
+    CHECK_OK(ef_tape_watch(shared_tape, &watched));
+    CHECK_OK(square_plus(NULL, &watched, 1, &squared, 1, &n));
+    for (int k = 0; k < 4; k++)
+        CHECK_INT(pthread_create(&thread[k], NULL, differentiate, &wrong[k]), 0);
+    for (int k = 0; k < 4; k++) pthread_join(thread[k], NULL);
+    for (int k = 0; k < 4; k++) CHECK(!wrong[k]);
+    ef_tape_free(shared_tape);
+    ef_tensor_release(&watched);
+    ef_tensor_release(&squared);
+}
+
 /* A deferred value made by one thread and read by another. */
 static ef_tensor handed;
 static void *reader(void *arg) {
@@ -508,6 +545,7 @@ EF_TEST(several_threads_build_a_graph) {
 int main(void) {
     EF_RUN(eight_threads);
     EF_RUN(threads_share_requests);
+    EF_RUN(threads_share_a_persistent_tape);
     EF_RUN(a_deferred_value_crosses_threads);
     EF_RUN(threads_exchange_deferred_values);
     EF_RUN(many_ask_for_one_value);

@@ -172,3 +172,34 @@ def test_snapshot_of_another_process(tmp_path):
 def test_what_has_no_weight_is_not_waited_for(weights, drawn):
     parts = [tf.data.Dataset.from_tensors(k).repeat(3) for k in range(2)]
     assert [int(n) for n in tf.data.Dataset.sample_from_datasets(parts, weights)] == drawn
+
+
+def test_a_cache_that_cannot_be_renamed_leaves_no_file(tmp_path):
+    (tmp_path / "c.data-00000-of-00001").mkdir()  # where the finished file belongs
+    with pytest.raises(tf.errors.OpError):
+        list(tf.data.Dataset.range(5).cache(str(tmp_path / "c")))
+    gc.collect()
+    assert os.listdir(tmp_path) == ["c.data-00000-of-00001"]
+
+
+def test_a_finalizer_with_many_results_runs():
+    from evenflow._src.dataset_generator import _function
+
+    seen = []
+
+    def end(state):
+        seen.append(int(state))
+        return [tf.constant(k) for k in range(9)]
+
+    state = tf.TensorSpec((), tf.int64)
+    init, no = _function("init", [], lambda: [tf.constant(7, tf.int64)])
+    following, _ = _function("next", [state], lambda s: [s + 1])
+    finalize, captured = _function("end", [state], lambda s: tf.py_function(end, [s], [tf.int32] * 9))
+    made = tf.raw_ops.GeneratorDataset(
+        init_func_other_args=no, next_func_other_args=no, finalize_func_other_args=captured, init_func=init,
+        next_func=following, finalize_func=finalize, output_types=[tf.int64], output_shapes=[()],
+        Tinit_func_args=[], Tnext_func_args=[], Tfinalize_func_args=[t.dtype for t in captured])
+    dataset = tf.data.experimental.from_variant(made, state)
+    assert [int(x) for x in dataset.take(3)] == [8, 8, 8]
+    gc.collect()
+    assert seen == [7]

@@ -172,7 +172,9 @@ ef_status *ef_graph_node(const ef_graph *g, int node, ef_node_desc *out);
 ef_status *ef_graph_node_in(ef_graph *g, int node, int k, ef_tensor *out);    /* symbolic */
 ef_status *ef_graph_node_out(ef_graph *g, int node, int k, ef_tensor *out);   /* symbolic */
 ef_status *ef_graph_node_after(const ef_graph *g, int node, int k, int *out); /* control input k */
-int ef_graph_find_node(ef_graph *g, const char *name);                        /* -1: none */
+/* The first node from number `from` on that uses output `index` of `node`; -1: none. */
+int ef_graph_consumer(const ef_graph *g, int node, int index, int from);
+int ef_graph_find_node(ef_graph *g, const char *name); /* -1: none */
 ef_status *ef_attrs_read(const ef_op *op, const ef_attrs *a, const char *name, ef_attr_value *out);
 /* As ef_attrs_read for a node; also attributes that its inputs decide (T, N, Tin). types: room for
  * such a list of dtypes. */

@@ -203,3 +203,26 @@ def test_a_finalizer_with_many_results_runs():
     assert [int(x) for x in dataset.take(3)] == [8, 8, 8]
     gc.collect()
     assert seen == [7]
+
+
+def test_elements_beyond_the_last_boundary():
+    dataset = tf.data.Dataset.from_tensor_slices([1, 2, 7]).map(lambda n: tf.range(n))
+    buckets = dataset.bucket_by_sequence_length(lambda x: tf.shape(x)[0], [3, 5], [2, 2, 2], pad_to_bucket_boundary=True)
+    seen = []
+    with pytest.raises(tf.errors.OpError, match="elements must have length < max"):  # as in TensorFlow
+        for x in buckets:
+            seen.append(x.numpy().tolist())
+    assert seen == [[[0, 0], [0, 1]]]
+
+
+def test_hashes_of_a_table_from_a_dataset():
+    import types
+    pairs = tf.data.Dataset.from_tensor_slices((["a", "b"], tf.constant([0, 1], tf.int64)))
+    words = tf.constant(["b", "x", "y", "z", "q"])
+    for hasher, key in (("fasthash", None), ("stronghash", [3, 4])):
+        table = tf.data.experimental.table_from_dataset(pairs, 1000, hasher_spec=types.SimpleNamespace(hasher=hasher, key=key))
+        hashed = tf.strings.to_hash_bucket_strong(words, 1000, key) if key else tf.strings.to_hash_bucket_fast(words, 1000)
+        assert table.lookup(words).numpy().tolist() == [1] + (hashed[1:] + 2).numpy().tolist()
+    with pytest.raises(ValueError, match="unknown hasher"):
+        tf.data.experimental.table_from_dataset(pairs, 5, hasher_spec=types.SimpleNamespace(hasher="none", key=None))
+    assert tf.data.experimental.table_from_dataset(pairs).lookup(words).numpy().tolist() == [1, -1, -1, -1, -1]

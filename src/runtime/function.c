@@ -630,3 +630,13 @@ int ef_function_traces(ef_function *f, void **user, ef_graph **graph, int max) {
     ef_mutex_unlock(&f->lock);
     return n;
 }
+
+void ef_function_own_traces(ef_function *f, void (*visit)(void *user, void *arg), void *arg) {
+    ef_mutex_lock(&f->lock);
+    for (size_t k = 0; k < f->n_traces; k++) {
+        const ef_trace *t = f->traces[k];
+        if (t->user != NULL && atomic_load_explicit(&t->refs, memory_order_acquire) == 1)
+            visit(t->user, arg);
+    }
+    ef_mutex_unlock(&f->lock);
+}

@@ -172,7 +172,9 @@ ef_status *ef_graph_node(const ef_graph *g, int node, ef_node_desc *out);
 ef_status *ef_graph_node_in(ef_graph *g, int node, int k, ef_tensor *out);    /* symbolic */
 ef_status *ef_graph_node_out(ef_graph *g, int node, int k, ef_tensor *out);   /* symbolic */
 ef_status *ef_graph_node_after(const ef_graph *g, int node, int k, int *out); /* control input k */
-int ef_graph_find_node(ef_graph *g, const char *name);                        /* -1: none */
+/* The first node from number `from` on that uses output `index` of `node`; -1: none. */
+int ef_graph_consumer(const ef_graph *g, int node, int index, int from);
+int ef_graph_find_node(ef_graph *g, const char *name); /* -1: none */
 ef_status *ef_attrs_read(const ef_op *op, const ef_attrs *a, const char *name, ef_attr_value *out);
 /* As ef_attrs_read for a node; also attributes that its inputs decide (T, N, Tin). types: room for
  * such a list of dtypes. */
@@ -330,6 +332,9 @@ ef_status *ef_function_trace_for(ef_function *f, const ef_dtype *dtype, const ef
 /* The traces that f keeps, most recently used first: user data and graphs, each with a reference as
  * by ef_function_trace_for. At most `max`; returns how many. */
 int ef_function_traces(ef_function *f, void **user, ef_graph **graph, int max);
+/* Calls visit with the user data of each trace that only f holds, for a garbage collector. It is
+ * called under a lock, so it must not call the library. */
+void ef_function_own_traces(ef_function *f, void (*visit)(void *user, void *arg), void *arg);
 /* The inputs of the trace: as ef_graph_node_out of its parameters and captures. */
 int ef_graph_inputs(const ef_graph *g);
 ef_status *ef_graph_input_at(ef_graph *g, int k, ef_tensor *out);

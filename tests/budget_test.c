@@ -4,6 +4,7 @@
 #include "base/status.h"
 #include "check.h"
 #include "evenflow.h"
+#include "evenflow_binding.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -111,6 +112,119 @@ EF_TEST(five_hundred_signatures_stay_within_the_budget) {
     ef_cache_limit_set(0);
 }
 
+/* ---- entries in use ---- */
+
+typedef struct work { /* of a callback inside a large function */
+    ef_function *small;
+    int64_t limit; /* 0: does nothing */
+    uint64_t made; /* by calls with sizes that were used just before */
+    ef_status *bad;
+} work;
+
+static ef_status *work_within(void *user, const ef_tensor *in, int n_in, ef_tensor *out,
+                              int n_out) {
+    (void)n_in, (void)n_out;
+    work *w = user;
+    uint64_t before, after;
+    if (w->limit > 0) ef_cache_limit_set(w->limit);
+    for (int k = 0; k < 2 * RECENT && w->limit > 0 && w->bad == NULL; k++) {
+        if (k == RECENT) bytes_of_all(&before);
+        w->bad = call(w->small, 2 + k % RECENT);
+    }
+    bytes_of_all(&after);
+    if (w->limit > 0) w->made = after - before;
+    ef_tensor_copy(out, &in[0]);
+    return NULL;
+}
+
+static ef_status *trace_small(void *user, const ef_tensor *in, int n_in, ef_tensor *out,
+                              int max_out, int *n_out) {
+    (void)user, (void)n_in, (void)max_out;
+    ef_trace_needs_sizes();
+    *n_out = 1;
+    return op("MatMul", 2, &in[0], &in[1], out);
+}
+
+static ef_status *trace_large(void *user, const ef_tensor *in, int n_in, ef_tensor *out,
+                              int max_out, int *n_out) {
+    ef_tensor y;
+    ef_dtype dtype = EF_F32;
+    EF_TRY(trace(NULL, in, n_in, &y, max_out, n_out));
+    const ef_tensor *give[] = {&y};
+    ef_shape s = ef_tensor_shape(&y);
+    ef_status *bad = ef_callback_call(work_within, user, NULL, give, 1, &dtype, &s, true, out, 1);
+    ef_tensor_release(&y);
+    return bad;
+}
+
+/* The trace and plan of a call in progress cannot be freed. If they fill the budget, they leave the
+ * cache, and small entries that were used later stay. */
+EF_TEST(entries_in_use_do_not_push_out_the_others) {
+    uint64_t made;
+    work w = {0};
+    ef_function *f;
+    ef_programs_clear();
+    CHECK_OK(ef_function_new(trace_small, NULL, "small", &w.small));
+    CHECK_OK(ef_function_new(trace_large, &w, "large", &f));
+    CHECK_OK(call(f, 2));
+    w.limit = bytes_of_all(&made) / 2;
+    CHECK_OK(call(f, 2));
+    CHECK_OK(w.bad);
+    CHECK_INT(w.made, 0);
+    ef_cache_limit_set(0);
+    ef_function_free(f);
+    ef_function_free(w.small);
+}
+
+/* ---- traces under tapes ---- */
+
+static int64_t bytes_of_traces(void) {
+    ef_cache_info info[KINDS];
+    int n = ef_cache_info_get(info, KINDS);
+    for (int k = 0; k < n && k < KINDS; k++)
+        if (strcmp(info[k].name, "traces") == 0) return info[k].bytes;
+    return -1;
+}
+
+static ef_status *trace_with_constant(void *user, const ef_tensor *in, int n_in, ef_tensor *out,
+                                      int max_out, int *n_out) {
+    (void)n_in, (void)max_out;
+    *n_out = 1;
+    return op("Mul", 2, &in[0], user, out);
+}
+
+/* A trace is copied if a tape watches one of the values that became its constants. */
+EF_TEST(the_copy_of_a_trace_for_tapes_is_charged) {
+    float one = 1;
+    ef_tensor x, c, y;
+    int n;
+    ef_function *f;
+    ef_tape *tape;
+    int64_t before = bytes_of_traces(), plain;
+    CHECK_OK(ef_tensor_from(EF_F32, NULL, &one, &x));
+    CHECK_OK(ef_tensor_from(EF_F32, NULL, &one, &c));
+    const ef_tensor *in[] = {&x};
+    CHECK_OK(ef_function_new(trace_with_constant, &c, "constant", &f));
+    CHECK_OK(ef_tape_start(false, &tape));
+    CHECK_OK(ef_tape_watch(tape, &c));
+    ef_tape_stop(tape);
+    CHECK_OK(ef_function_call(f, in, 1, &y, 1, &n));
+    ef_tensor_release(&y);
+    ef_tape_free(tape);
+    plain = bytes_of_traces();
+    CHECK(plain > before);
+    CHECK_OK(ef_tape_start(false, &tape));
+    CHECK_OK(ef_tape_watch(tape, &c));
+    CHECK_OK(ef_function_call(f, in, 1, &y, 1, &n));
+    ef_tensor_release(&y);
+    CHECK(bytes_of_traces() > plain);
+    ef_tape_free(tape);
+    ef_function_free(f);
+    CHECK_INT(bytes_of_traces(), before);
+    ef_tensor_release(&x);
+    ef_tensor_release(&c);
+}
+
 EF_TEST(one_report_shows_it_all) {
     char *text;
     CHECK_OK(ef_memory_report(&text));
@@ -123,6 +237,8 @@ EF_TEST(one_report_shows_it_all) {
 
 int main(void) {
     EF_RUN(five_hundred_signatures_stay_within_the_budget);
+    EF_RUN(entries_in_use_do_not_push_out_the_others);
+    EF_RUN(the_copy_of_a_trace_for_tapes_is_charged);
     EF_RUN(one_report_shows_it_all);
     return EF_VERDICT();
 }

@@ -125,6 +125,105 @@ EF_TEST(eight_threads) {
     ef_function_free(shared_function);
 }
 
+/* ---- requests that several threads make at the same time ---- */
+
+enum { CHAIN = 6000, FETCHED = 6 };
+static ef_tensor fetched[FETCHED];
+static pthread_barrier_t together;
+
+static int64_t requests(void) {
+    ef_cache_info info[16];
+    int n = ef_cache_info_get(info, 16);
+    for (int k = 0; k < n && k < 16; k++)
+        if (strcmp(info[k].name, "requests") == 0) return info[k].entries;
+    return -1;
+}
+
+static void *fetch_each(void *wrong) {
+    ef_tensor x, y;
+    if (ef_tensor_from(EF_F32, NULL, &(float){1}, &x) != NULL) return NULL;
+    for (int k = 0; k < FETCHED; k++) {
+        pthread_barrier_wait(&together);
+        ef_status *s =
+            ef_session_run(shared_session, &placeholder, &x, 1, &fetched[k], 1, NULL, 0, &y);
+        *(bool *)wrong = *(bool *)wrong || s != NULL;
+        if (s == NULL) ef_tensor_release(&y);
+        ef_status_free(s);
+    }
+    return NULL;
+}
+
+/* Each fetches the ends of parts of a long chain, which take a while to compile. */
+EF_TEST(threads_share_requests) {
+    ef_graph *g = ef_graph_new();
+    ef_shape scalar = {.rank = 0};
+    bool wrong[4] = {false};
+    pthread_t thread[4];
+    ef_tensor at, next;
+    CHECK_OK(ef_graph_placeholder(g, EF_F32, &scalar, "x", &placeholder));
+    CHECK_OK(ef_graph_enter(g));
+    ef_tensor_copy(&at, &placeholder);
+    for (int k = 0; k < CHAIN + FETCHED; k++) {
+        CHECK_OK(ef_do_Sin(&at, &next));
+        ef_tensor_release(&at);
+        at = next;
+        if (k >= CHAIN) ef_tensor_copy(&fetched[k - CHAIN], &at);
+    }
+    CHECK_OK(ef_graph_leave(g));
+    CHECK_OK(ef_session_new(g, &shared_session));
+    int64_t before = requests();
+    CHECK_INT(pthread_barrier_init(&together, NULL, 4), 0);
+    for (int k = 0; k < 4; k++)
+        CHECK_INT(pthread_create(&thread[k], NULL, fetch_each, &wrong[k]), 0);
+    for (int k = 0; k < 4; k++) pthread_join(thread[k], NULL);
+    for (int k = 0; k < 4; k++) CHECK(!wrong[k]);
+    CHECK_INT(requests(), before + FETCHED);
+    for (int k = 0; k < FETCHED; k++) ef_tensor_release(&fetched[k]);
+    ef_tensor_release(&at);
+    ef_tensor_release(&placeholder);
+    ef_session_free(shared_session);
+    ef_graph_free(g);
+    CHECK_INT(requests(), before);
+    pthread_barrier_destroy(&together);
+}
+
+/* ---- one tape, many threads ---- */
+
+static ef_tape *shared_tape;
+static ef_tensor watched, squared;
+
+static void *differentiate(void *wrong) {
+    const ef_tensor *source[] = {&watched};
+    for (int k = 0; k < 50; k++) {
+        ef_tensor g;
+        const void *v;
+        ef_status *s = ef_tape_gradient(shared_tape, &squared, NULL, source, 1, &g);
+        bool right = s == NULL && ef_tensor_data(&g, &v) == NULL && *(const float *)v == 7;
+        *(bool *)wrong = *(bool *)wrong || !right;
+        if (s == NULL) ef_tensor_release(&g);
+        ef_status_free(s);
+    }
+    ef_tape_stop(shared_tape);
+    return NULL;
+}
+
+EF_TEST(threads_share_a_persistent_tape) {
+    bool wrong[4] = {false};
+    pthread_t thread[4];
+    int n;
+    CHECK_OK(ef_tensor_from(EF_F32, NULL, &(float){3}, &watched));
+    CHECK_OK(ef_tape_start(true, &shared_tape));
+    CHECK_OK(ef_tape_watch(shared_tape, &watched));
+    CHECK_OK(square_plus(NULL, &watched, 1, &squared, 1, &n));
+    for (int k = 0; k < 4; k++)
+        CHECK_INT(pthread_create(&thread[k], NULL, differentiate, &wrong[k]), 0);
+    for (int k = 0; k < 4; k++) pthread_join(thread[k], NULL);
+    for (int k = 0; k < 4; k++) CHECK(!wrong[k]);
+    ef_tape_free(shared_tape);
+    ef_tensor_release(&watched);
+    ef_tensor_release(&squared);
+}
+
 /* A deferred value made by one thread and read by another. */
 static ef_tensor handed;
 static void *reader(void *arg) {
@@ -445,6 +544,8 @@ EF_TEST(several_threads_build_a_graph) {
 
 int main(void) {
     EF_RUN(eight_threads);
+    EF_RUN(threads_share_requests);
+    EF_RUN(threads_share_a_persistent_tape);
     EF_RUN(a_deferred_value_crosses_threads);
     EF_RUN(threads_exchange_deferred_values);
     EF_RUN(many_ask_for_one_value);

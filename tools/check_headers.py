@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compile every header alone: a header includes what it uses."""
+"""Compile every header alone: a header includes what it uses, and its include guard is its own."""
 import concurrent.futures
 import os
 import pathlib
@@ -30,12 +30,23 @@ def compile_alone(header, build):
     return run.stderr if run.returncode else ""
 
 
+def same_guards(headers):
+    """Names of headers that a file cannot include together, since they have the same include guard."""
+    by_guard = {}
+    for header in headers:
+        guard = re.search(r"^#ifndef (\w+)\n#define \1$", header.read_text(), re.M)
+        if guard:
+            by_guard.setdefault(guard[1], []).append(str(header.relative_to(source.ROOT)))
+    return [f"{' and '.join(names)}: the same include guard {guard}\n" for guard, names in by_guard.items() if len(names) > 1]
+
+
 def main(build):
+    twice = same_guards(source.files(".h"))
     headers = [h for h in source.files(".h") if h.relative_to(source.ROOT).parts[0] != "python"]
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         complaints = list(pool.map(lambda h: compile_alone(h, build), headers))
-    bad = [c for c in complaints if c]
-    print("".join(bad) + f"{len(headers)} headers, {len(bad)} that do not compile alone")
+    bad = twice + [c for c in complaints if c]
+    print("".join(bad) + f"{len(headers)} headers, {len(bad)} that do not compile alone or share a guard")
     return len(bad) > 0
 
 

@@ -104,8 +104,7 @@ PyObject *concrete_of(packing *p, ef_graph *g) {
     if (p->concrete != NULL) return Py_NewRef((PyObject *)p->concrete);
     concrete_object *c = (concrete_object *)concrete_type->tp_alloc(concrete_type, 0);
     if (c == NULL) return NULL;
-    packing_ref(p);
-    c->packing = p;
+    c->packing = (packing *)Py_NewRef((PyObject *)p);
     c->g = ef_graph_hold(g);
     c->call = concrete_call;
     if (read_inputs(c) < 0)
@@ -127,7 +126,7 @@ static void concrete_dealloc(PyObject *o) {
     if (c->weak != NULL) PyObject_ClearWeakRefs(o);
     if (c->packing->concrete == c) c->packing->concrete = NULL;
     concrete_clear(o);
-    packing_end(c->packing);
+    Py_DECREF((PyObject *)c->packing);
     ef_graph_free(c->g);
     PyMem_Free(c->dtype);
     Py_CLEAR(c->names);
@@ -137,6 +136,7 @@ static void concrete_dealloc(PyObject *o) {
 
 static int concrete_traverse(PyObject *o, visitproc visit, void *arg) {
     Py_VISIT(((concrete_object *)o)->dict);
+    Py_VISIT(((concrete_object *)o)->packing);
     Py_VISIT(Py_TYPE(o));
     return 0;
 }

@@ -30,7 +30,7 @@ typedef struct key {
     bool by_spec;   /* variables are traced as arguments and compared by dtype and shape */
     int n_words, n_objects;
     uint64_t *word;
-    PyObject **object; /* borrowed from the arguments of the call */
+    PyObject **object; /* references, until walk_end */
     int n_open;
     open_sizes *open; /* of components of structures; not compared, as they follow from the rest */
 } key;
@@ -61,9 +61,11 @@ typedef struct part {
     PyObject *what; /* P_DICT: tuple of keys; P_NAMED: class; P_COMPOSITE: the traced composite */
 } part;
 
-/* What Python keeps with each trace; the engine holds it as the trace's user data. */
+/* What Python keeps with each trace; the engine holds it as the trace's user data. It is an object
+ * so that the garbage collector sees cycles through it. The engine counts its references without
+ * the GIL, in `refs`; while there are any, they hold one reference of Python's. */
 typedef struct packing {
-    atomic_int refs;
+    PyObject_HEAD atomic_int refs;
     part whole;
     PyObject *pack;          /* not NULL: a Python callable that packs a list of the results */
     PyObject *result;        /* the structure that the traced call returned */
@@ -196,7 +198,7 @@ typedef struct calling {
 extern _Thread_local calling *function_now; /* this thread's innermost call */
 ef_status *function_trace(void *user, const ef_tensor *in, int n_in, ef_tensor *out, int max_out,
                           int *n_out); /* an ef_trace_fn; user: the entry */
-void packing_end(void *user);
+void packing_end(void *user);          /* an ef_function calls these two */
 void packing_ref(void *user);
 int trace_init(PyObject *module);
 
@@ -225,6 +227,7 @@ PyObject *result_flatten(PyObject *result, packing *p);
 /* Packs results into the structure that the function returned; takes all n over. */
 PyObject *result_pack(packing *p, ef_tensor *out, int n);
 void part_end(part *p);
+int part_traverse(const part *p, visitproc visit, void *arg);
 
 /* ---- function.c */
 /* The concrete function for arguments that walk_begin has walked over; traces if there is none. */

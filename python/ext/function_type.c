@@ -42,6 +42,26 @@ static void function_dealloc(PyObject *o) {
     Py_DECREF(type);
 }
 
+typedef struct visitor {
+    visitproc visit;
+    void *arg;
+    int stop;
+} visitor;
+
+static void visit_packing(void *user, void *arg) {
+    visitor *v = arg;
+    packing *p = user;
+    if (v->stop == 0 && atomic_load(&p->refs) == 1) v->stop = v->visit((PyObject *)p, v->arg);
+}
+
+/* Visits the packings that only this function holds. A collection visits twice and needs the same
+ * answer; it holds the GIL, without which no call of an idle entry begins. */
+static int visit_packings(const entry *e, visitproc visit, void *arg) {
+    visitor v = {visit, arg, 0};
+    if (e->users == 0) ef_function_own_traces(e->f, visit_packing, &v);
+    return v.stop;
+}
+
 static int function_traverse(PyObject *o, visitproc visit, void *arg) {
     function_object *self = (function_object *)o;
     Py_VISIT(self->dict);
@@ -53,8 +73,11 @@ static int function_traverse(PyObject *o, visitproc visit, void *arg) {
     Py_VISIT(self->instances);
     Py_VISIT(self->instance);
     Py_VISIT(self->features);
-    for (entry *e = self->entries; e != NULL; e = e->next)
+    for (entry *e = self->entries; e != NULL; e = e->next) {
         for (int k = 0; k < e->n_objects; k++) Py_VISIT(e->object[k]);
+        int stop = visit_packings(e, visit, arg);
+        if (stop != 0) return stop;
+    }
     Py_VISIT(Py_TYPE(o));
     return 0;
 }

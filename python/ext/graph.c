@@ -478,6 +478,19 @@ static PyObject *graph_node_control(PyObject *self, PyObject *args) {
     return PyLong_FromLong(at);
 }
 
+/* The numbers of the nodes that use an output of a node. */
+static PyObject *graph_consumers(PyObject *self, PyObject *args) {
+    int node, index;
+    if (!PyArg_ParseTuple(args, "ii", &node, &index)) return NULL;
+    PyObject *list = PyList_New(0);
+    for (int k = -1; list != NULL && (k = ef_graph_consumer(G(self), node, index, k + 1)) >= 0;) {
+        PyObject *number = PyLong_FromLong(k);
+        if (number == NULL || PyList_Append(list, number) < 0) Py_CLEAR(list);
+        Py_XDECREF(number);
+    }
+    return list;
+}
+
 static PyObject *graph_attr(PyObject *self, PyObject *args) {
     int node;
     const char *name;
@@ -555,6 +568,7 @@ static PyMethodDef graph_methods[] = {{"_enter", graph_enter, METH_NOARGS, NULL}
                                       {"_node_input", graph_node_input, METH_VARARGS, NULL},
                                       {"_node_output", graph_node_output, METH_VARARGS, NULL},
                                       {"_node_control", graph_node_control, METH_VARARGS, NULL},
+                                      {"_consumers", graph_consumers, METH_VARARGS, NULL},
                                       {"_attr", graph_attr, METH_VARARGS, NULL},
                                       {"_find", graph_find, METH_O, NULL},
                                       {"_text", graph_text, METH_NOARGS, NULL},

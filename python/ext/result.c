@@ -18,6 +18,15 @@ void part_end(part *p) {
     p->n = 0;
 }
 
+int part_traverse(const part *p, visitproc visit, void *arg) {
+    Py_VISIT(p->what);
+    for (int k = 0; k < p->n; k++) {
+        int stop = part_traverse(&p->part[k], visit, arg);
+        if (stop != 0) return stop;
+    }
+    return 0;
+}
+
 static int parts_make(part *p, Py_ssize_t n) {
     p->part = PyMem_RawCalloc((size_t)n + 1, sizeof *p->part);
     if (p->part == NULL) {

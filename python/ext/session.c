@@ -205,6 +205,16 @@ static int collect_variable(request *r, PyObject *o) { /* fetches the tensor tha
     return bad;
 }
 
+static int collect(request *r, PyObject *o, int depth);
+
+/* Attributes of variables and ops may be Python code that removes the item from its container. */
+static int collect_item(request *r, PyObject *o, int depth) {
+    Py_INCREF(o);
+    int bad = collect(r, o, depth + 1);
+    Py_DECREF(o);
+    return bad;
+}
+
 /* 0: everything is plain so far; ODD: Python must handle it; -1: raised. */
 static int collect(request *r, PyObject *o, int depth) {
     if (IS_SYMBOLIC(o)) return is_ours(r, o) ? add_fetch(&r->now, &((tensor_object *)o)->t) : ODD;
@@ -217,14 +227,14 @@ static int collect(request *r, PyObject *o, int depth) {
     if (PyList_CheckExact(o) || PyTuple_CheckExact(o)) {
         if (depth == DEEP) return ODD;
         for (Py_ssize_t k = 0; k < PySequence_Fast_GET_SIZE(o) && bad == 0; k++)
-            bad = collect(r, PySequence_Fast_GET_ITEM(o, k), depth + 1);
+            bad = collect_item(r, PySequence_Fast_GET_ITEM(o, k), depth);
         return bad;
     }
     if (PyDict_CheckExact(o)) {
         PyObject *key, *value;
         Py_ssize_t at = 0;
         if (depth == DEEP) return ODD;
-        while (bad == 0 && PyDict_Next(o, &at, &key, &value)) bad = collect(r, value, depth + 1);
+        while (bad == 0 && PyDict_Next(o, &at, &key, &value)) bad = collect_item(r, value, depth);
         return bad;
     }
     return IS_VARIABLE(o) ? collect_variable(r, o) : ODD;
@@ -372,6 +382,10 @@ static int request_run(session_object *o, request *r) {
     return bad;
 }
 
+static PyObject *modified(void) {
+    return PyErr_Format(PyExc_RuntimeError, "the fetches were modified during the run");
+}
+
 /* A result as a writable array. Takes t over. */
 static PyObject *result_of(ef_tensor *t) {
     PyObject *o = tensor_wrap(t);
@@ -382,13 +396,39 @@ static PyObject *result_of(ef_tensor *t) {
 
 static PyObject *build(request *r, PyObject *o, int depth);
 
+static PyObject *build_item(request *r, PyObject *o, int depth) {
+    Py_INCREF(o);
+    PyObject *item = build(r, o, depth + 1);
+    Py_DECREF(o);
+    return item;
+}
+
 static PyObject *build_dict(request *r, PyObject *o, int depth) {
     PyObject *result = PyDict_New(), *key, *value;
     Py_ssize_t at = 0;
     while (result != NULL && PyDict_Next(o, &at, &key, &value)) {
-        PyObject *item = build(r, value, depth + 1);
+        Py_INCREF(key);
+        PyObject *item = build_item(r, value, depth);
         if (item == NULL || PyDict_SetItem(result, key, item) < 0) Py_CLEAR(result);
         Py_XDECREF(item);
+        Py_DECREF(key);
+    }
+    return result;
+}
+
+static PyObject *build_sequence(request *r, PyObject *o, int depth) {
+    Py_ssize_t n = PySequence_Fast_GET_SIZE(o);
+    bool tuple = PyTuple_CheckExact(o);
+    PyObject *result = tuple ? PyTuple_New(n) : PyList_New(n);
+    for (Py_ssize_t k = 0; result != NULL && k < n; k++) {
+        bool there = k < PySequence_Fast_GET_SIZE(o);
+        PyObject *item = there ? build_item(r, PySequence_Fast_GET_ITEM(o, k), depth) : modified();
+        if (item == NULL)
+            Py_CLEAR(result);
+        else if (tuple)
+            PyTuple_SET_ITEM(result, k, item);
+        else
+            PyList_SET_ITEM(result, k, item);
     }
     return result;
 }
@@ -404,22 +444,9 @@ static PyObject *build(request *r, PyObject *o, int depth) {
         if (f->next < f->n) return result_of(&f->out[f->next++]);
     } else if (depth < DEEP && PyDict_CheckExact(o))
         return build_dict(r, o, depth);
-    else if (depth < DEEP && (PyList_CheckExact(o) || PyTuple_CheckExact(o))) {
-        Py_ssize_t n = PySequence_Fast_GET_SIZE(o);
-        bool tuple = PyTuple_CheckExact(o);
-        PyObject *result = tuple ? PyTuple_New(n) : PyList_New(n);
-        for (Py_ssize_t k = 0; result != NULL && k < n && k < PySequence_Fast_GET_SIZE(o); k++) {
-            PyObject *item = build(r, PySequence_Fast_GET_ITEM(o, k), depth + 1);
-            if (item == NULL)
-                Py_CLEAR(result);
-            else if (tuple)
-                PyTuple_SET_ITEM(result, k, item);
-            else
-                PyList_SET_ITEM(result, k, item);
-        }
-        return result;
-    }
-    return PyErr_Format(PyExc_RuntimeError, "the fetches were modified during the run");
+    else if (depth < DEEP && (PyList_CheckExact(o) || PyTuple_CheckExact(o)))
+        return build_sequence(r, o, depth);
+    return modified();
 }
 
 /* The whole result; values that are not in it, after an error, are released. */

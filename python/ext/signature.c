@@ -50,10 +50,12 @@ static void word(walk *w, uint64_t v) {
     k->hash ^= k->hash >> 29;
 }
 
+/* The key holds its objects: hashing and comparing run the user's code, which may remove an object
+ * from the list or dict that it was found in. */
 static void object(walk *w, PyObject *o) {
     key *k = &w->k;
     k->object = grown(w, k->object, w->few_object, k->n_objects, &w->object_room, sizeof o);
-    if (!w->failed) k->object[k->n_objects++] = o;
+    if (!w->failed) k->object[k->n_objects++] = Py_NewRef(o);
 }
 
 /* Takes o over. */
@@ -165,6 +167,8 @@ static void by_identity(walk *w, PyObject *o) {
 /* Adds an object that is compared by hash and equality. It must be hashable: an unhashable object
  * could change and still match its old trace. */
 static void by_value(walk *w, PyObject *o) {
+    object(w, o);
+    if (w->failed) return;
     Py_hash_t h = PyObject_Hash(o);
     if (h == -1) {
         if (PyErr_ExceptionMatches(PyExc_TypeError))
@@ -177,7 +181,6 @@ static void by_value(walk *w, PyObject *o) {
     }
     word(w, K_EQUAL);
     word(w, (uint64_t)h);
-    object(w, o);
 }
 
 /* With by_spec, a variable's handle is an argument like a tensor; a variable that is given twice is
@@ -210,8 +213,11 @@ static void variable(walk *w, PyObject *o) {
 static void look(walk *w, PyObject *o);
 
 static void look_in_sequence(walk *w, PyObject *o) {
-    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(o) && !w->failed; i++)
-        look(w, PySequence_Fast_GET_ITEM(o, i));
+    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(o) && !w->failed; i++) {
+        PyObject *item = Py_NewRef(PySequence_Fast_GET_ITEM(o, i));
+        look(w, item);
+        Py_DECREF(item);
+    }
 }
 
 /* The sorted keys of a dict: its tensors are in this order, so that the order of insertion does not
@@ -232,15 +238,24 @@ static PyObject *sorted_keys(PyObject *dict) {
     return keys;
 }
 
-/* The next item of a dict, in the order of keys unless that is NULL; *at starts with 0. false:
- * there are no more, or raised. */
+/* The next item of a dict, in the order of keys unless that is NULL; *at starts with 0. The caller
+ * releases *k and *v. false: there are no more, or raised. */
 static bool next_item(PyObject *dict, PyObject *keys, Py_ssize_t *at, PyObject **k, PyObject **v) {
-    if (keys == NULL) return PyDict_Next(dict, at, k, v);
-    if (*at >= PyList_GET_SIZE(keys)) return false;
-    *k = PyList_GET_ITEM(keys, (*at)++);
-    *v = PyDict_GetItemWithError(dict, *k);
-    if (*v == NULL && !PyErr_Occurred()) PyErr_SetObject(PyExc_KeyError, *k);
-    return *v != NULL;
+    bool found;
+    if (keys == NULL) {
+        found = PyDict_Next(dict, at, k, v);
+    } else {
+        if (*at >= PyList_GET_SIZE(keys)) return false;
+        *k = PyList_GET_ITEM(keys, (*at)++);
+        *v = PyDict_GetItemWithError(dict, *k);
+        found = *v != NULL;
+        if (!found && !PyErr_Occurred()) PyErr_SetObject(PyExc_KeyError, *k);
+    }
+    if (found) {
+        Py_INCREF(*k);
+        Py_INCREF(*v);
+    }
+    return found;
 }
 
 static void look_in_dict(walk *w, PyObject *o) {
@@ -251,6 +266,8 @@ static void look_in_dict(walk *w, PyObject *o) {
     for (Py_ssize_t at = 0; !w->failed && next_item(o, keys, &at, &k, &v);) {
         by_value(w, k);
         if (!w->failed) look(w, v);
+        Py_DECREF(k);
+        Py_DECREF(v);
     }
     w->failed = w->failed || PyErr_Occurred();
 }
@@ -406,6 +423,7 @@ void walk_end(walk *w) {
         operand_end(&m->a);
     }
     for (int i = 0; i < w->n_held; i++) Py_DECREF(w->held[i]);
+    for (int i = 0; i < w->k.n_objects; i++) Py_DECREF(w->k.object[i]);
     if (w->k.word != w->few_word) PyMem_Free(w->k.word);
     if (w->k.object != w->few_object) PyMem_Free(w->k.object);
     if (w->k.open != w->few_open) PyMem_Free(w->k.open);
@@ -477,6 +495,8 @@ static PyObject *dict_again(rebuild *r, PyObject *o) {
         PyObject *e = args_again(r, v);
         if (e == NULL || PyDict_SetItem(c, k, e) < 0) Py_CLEAR(c);
         Py_XDECREF(e);
+        Py_DECREF(k);
+        Py_DECREF(v);
     }
     Py_XDECREF(keys);
     if (PyErr_Occurred()) Py_CLEAR(c);

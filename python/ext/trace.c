@@ -18,6 +18,28 @@ void packing_end(void *user) {
     packing *p = user;
     if (atomic_fetch_sub(&p->refs, 1) > 1) return;
     callback_state state = callback_begin();
+    Py_DECREF((PyObject *)p);
+    callback_end(state);
+}
+
+static PyTypeObject *packing_type;
+
+static int packing_traverse(PyObject *o, visitproc visit, void *arg) {
+    const packing *p = (packing *)o;
+    Py_VISIT(p->pack);
+    Py_VISIT(p->result);
+    Py_VISIT(p->args);
+    Py_VISIT(p->kwargs);
+    Py_VISIT(p->graph);
+    Py_VISIT(p->name);
+    Py_VISIT(Py_TYPE(o));
+    return part_traverse(&p->whole, visit, arg);
+}
+
+static void packing_dealloc(PyObject *o) {
+    packing *p = (packing *)o;
+    PyTypeObject *type = Py_TYPE(o);
+    PyObject_GC_UnTrack(o);
     part_end(&p->whole);
     Py_CLEAR(p->pack);
     Py_CLEAR(p->result);
@@ -25,9 +47,17 @@ void packing_end(void *user) {
     Py_CLEAR(p->kwargs);
     Py_CLEAR(p->graph);
     Py_CLEAR(p->name);
-    callback_end(state);
-    PyMem_RawFree(p);
+    type->tp_free(o);
+    Py_DECREF(type);
 }
+
+/* There is no tp_clear: a call in progress may need all of it, and every cycle through a packing
+ * also passes through its function or a dict, which are cleared. */
+static PyType_Slot packing_slots[] = {
+    {Py_tp_traverse, packing_traverse}, {Py_tp_dealloc, packing_dealloc}, {0, NULL}};
+static PyType_Spec packing_spec = {
+    "evenflow._core._Packing", sizeof(packing), 0,
+    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION, packing_slots};
 
 /* Writes the tensors of a list to `out` as results of the trace; if there are more than max_out,
  * all are handed to the engine with ef_trace_give. */
@@ -323,11 +353,8 @@ static PyObject *run_target(function_object *f, PyObject *args, PyObject *kwargs
 
 static packing *packing_make(const function_object *f, calling *c, PyObject *args, PyObject *kwargs,
                              PyObject *result) {
-    packing *p = PyMem_RawCalloc(1, sizeof *p);
-    if (p == NULL) {
-        PyErr_NoMemory();
-        return NULL;
-    }
+    packing *p = (packing *)packing_type->tp_alloc(packing_type, 0);
+    if (p == NULL) return NULL;
     static uint64_t n_made; /* under the GIL */
     atomic_init(&p->refs, 1);
     p->number = n_made++;
@@ -452,4 +479,7 @@ static PyMethodDef functions[] = {{"variable_made", (PyCFunction)(void (*)(void)
                                    METH_FASTCALL, "Notes that a variable is created, or raises."},
                                   {NULL, NULL, 0, NULL}};
 
-int trace_init(PyObject *module) { return PyModule_AddFunctions(module, functions); }
+int trace_init(PyObject *module) {
+    packing_type = add_type(module, &packing_spec, NULL, "_Packing");
+    return packing_type != NULL ? PyModule_AddFunctions(module, functions) : -1;
+}

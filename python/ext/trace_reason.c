@@ -68,6 +68,14 @@ static double number(const seen_argument *a) {
     return d;
 }
 
+/* As an integer of 64 bits: beyond its range the end of it, for NaN 0. */
+static int64_t integer(const seen_argument *a) {
+    if (a->tag != A_FLOAT) return (int64_t)a->word;
+    double d = number(a);
+    if (d >= 0x1p63) return INT64_MAX;
+    return d >= -0x1p63 ? (int64_t)d : d < 0 ? INT64_MIN : 0;
+}
+
 /* Prints a number as Python does: a float that is a whole number ends in ".0". */
 static void print_number(const seen_argument *a, char out[32]) {
     double d = number(a);
@@ -130,7 +138,7 @@ void trace_explain(function_object *f, const calling *c) {
         const seen_argument *was = &f->seen_arguments[differs], *is = &now[differs];
         const char *name = argument_name(f, differs, c->kwargs);
         ef_trace_explain(reason_of(was, is), note_of(f, name, was, is, value[differs]),
-                         (int64_t)number(was), (int64_t)number(is));
+                         integer(was), integer(is));
     } else if (n != before) {
         ef_trace_explain(EF_REASON_STRUCTURE, 0, before, n);
     } else if (fresh_entry) { /* the same arguments, but their entry was dropped */

@@ -89,16 +89,6 @@ ef_status *ef_cache_put(ef_cache *c, ef_cache_entry *e) {
     return NULL;
 }
 
-void ef_cache_resize(ef_cache *c, ef_cache_entry *e, size_t bytes) {
-    c->bytes += bytes - e->bytes;
-    e->bytes = bytes;
-    if (e != c->newest) { /* it is being used, so it must not be evicted */
-        unlink_entry(c, e);
-        link_newest(c, e);
-    }
-    shrink(c, e);
-}
-
 void ef_cache_clear(ef_cache *c) {
     while (c->oldest != NULL) {
         ef_cache_entry *e = c->oldest;

@@ -36,7 +36,6 @@ ef_cache_entry *ef_cache_find(ef_cache *c, uint64_t hash, ef_map_same *same, con
 /* e->hash and e->bytes are set by the caller; older entries are dropped until the bound holds (the
  * new one always stays). On failure e is not in the cache. */
 ef_status *ef_cache_put(ef_cache *c, ef_cache_entry *e);
-void ef_cache_resize(ef_cache *c, ef_cache_entry *e, size_t bytes); /* e grew or shrank */
-void ef_cache_remove(ef_cache *c, ef_cache_entry *e);               /* without calling drop */
-void ef_cache_clear(ef_cache *c);                                   /* drops everything */
+void ef_cache_remove(ef_cache *c, ef_cache_entry *e); /* without calling drop */
+void ef_cache_clear(ef_cache *c);                     /* drops everything */
 #endif

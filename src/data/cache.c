@@ -97,6 +97,7 @@ static ef_status *finish_file(cache *c) {
     ef_text_add(&text, "evenflow cache 1\nelements %lld\n", (long long)c->n);
     if (s == NULL && text.failed) s = ef_no_memory(64);
     if (s == NULL) s = ef_file_rename(c->part.at, data.at);
+    if (s != NULL && !c->saved) unlink(c->part.at);
     if (s == NULL) s = ef_file_write(index.at, index.n, text.at, text.n);
     ef_text_free(&data);
     ef_text_free(&index);

@@ -10,7 +10,7 @@
 typedef struct generator {
     ef_stage base;
     ef_element_fn init, next, finalize;
-    ef_tensor *state;
+    ef_tensor *state, *dropped; /* dropped: behind the state, for the results of finalize */
     bool started, over;
 } generator;
 
@@ -28,18 +28,19 @@ static ef_status *generator_open(ef_stage *s) {
                         "init_func returns, and next_func must return an element",
                         s->dataset->op->name);
     s->blocks = true;
-    g->state = ef_calloc((size_t)g->init.n_out + 1, sizeof *g->state);
-    return g->state == NULL ? ef_no_memory(sizeof *g->state) : NULL;
+    size_t n = (size_t)(g->init.n_out + g->finalize.n_out) + 1;
+    if ((g->state = ef_calloc(n, sizeof *g->state)) == NULL)
+        return ef_no_memory(n * sizeof *g->state);
+    g->dropped = g->state + g->init.n_out;
+    return NULL;
 }
 
-/* The state is finalized once, even if elements failed. */
+/* The state is finalized once, even if elements failed. What finalize_func returns is dropped. */
 static ef_status *finish(generator *g) {
-    ef_tensor few[8] = {0};
     if (!g->started) return NULL;
     g->started = false;
-    ef_status *s = NULL;
-    if (g->finalize.n_out <= 8) s = ef_element_fn_run(&g->finalize, g->state, few);
-    ef_element_release(few, 8);
+    ef_status *s = ef_element_fn_run(&g->finalize, g->state, g->dropped);
+    ef_element_release(g->dropped, g->finalize.n_out);
     ef_element_release(g->state, g->init.n_out);
     return s;
 }

@@ -119,6 +119,7 @@ static ef_status *pipeline_next(ef_pipeline *p, ef_tensor *out, bool *end) {
     if (p->has_peeked) {
         for (int k = 0; k < p->top->width; k++) ef_tensor_move(&out[k], &p->peeked[k]);
         p->has_peeked = false;
+        *end = false;
     } else {
         s = draw(p, out, end);
     }

@@ -17,19 +17,24 @@ void gotoblas_dynamic_quit(void) __attribute__((weak));
 void gotoblas_dynamic_init(void) __attribute__((weak));
 
 /* Adds one variable to the environment temporarily, by replacing the list: other threads read
- * either the old or the new list, both complete, which setenv() does not guarantee. */
+ * either the old or the new list, both complete, which setenv() does not guarantee. The new list is
+ * never freed, since a thread may still be reading it. */
 static void choose(char *setting) {
+    static char **list;
     size_t n = 0;
     while (environ != NULL && environ[n] != NULL) n++;
-    char **list = ef_malloc((n + 2) * sizeof *list), **before = environ;
+    char **before = environ;
+    list = ef_malloc((n + 2) * sizeof *list);
     if (list == NULL) return;
     if (n > 0) memcpy(list, before, n * sizeof *list);
     list[n] = setting, list[n + 1] = NULL;
     environ = list;
     gotoblas_dynamic_quit();
     gotoblas_dynamic_init();
-    environ = before;
-    ef_free(list);
+    if (environ == list)
+        environ = before;
+    else
+        unsetenv("OPENBLAS_CORETYPE"); /* setenv() elsewhere made a copy with the variable in it */
 }
 
 static void tune(void) {

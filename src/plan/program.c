@@ -323,13 +323,17 @@ static shaped_plan *to_evict(ef_program *p) {
     return s;
 }
 
-/* Evicts s. Returns it if nobody uses it, for the caller to free; else NULL. */
+/* Evicts s. Returns it if nobody uses it, for the caller to free; else NULL. A plan in use is
+ * credited now: its last user frees it, and evicting more meanwhile would not free its bytes. */
 static shaped_plan *evict(ef_program *p, shaped_plan *s) {
     forget(p, s);
     p->evicted++;
     s->evicted = true;
     note_oldest(p);
-    return s->users == 0 ? s : NULL;
+    if (s->users == 0) return s;
+    ef_budget_resize(EF_KEPT_PLANS, s->bytes, 0);
+    s->bytes = 0;
+    return NULL;
 }
 
 /* Called after a plan was added. The caller frees the plan that is returned after it has released
@@ -461,7 +465,7 @@ static ef_status *plan_for(ef_context *context, ef_program *p, ef_tensor *const 
 static shaped_plan *acquire(ef_context *context, ef_program *p, ef_tensor *const *in,
                             ef_frame **frame, ef_status **bad) {
     ef_mutex_lock(&p->lock);
-    shaped_plan *s = find(p, in, context->wanted);
+    shaped_plan *s = find(p, in, context->wanted), *gone = NULL;
     bool fresh = s == NULL;
     if (EF_UNLIKELY(fresh)) {
         ef_mutex_unlock(&p->lock); /* planning may take a while; others go on */
@@ -470,8 +474,14 @@ static shaped_plan *acquire(ef_context *context, ef_program *p, ef_tensor *const
         if (s == NULL) return NULL;
         ef_mutex_lock(&p->lock);
         post_plan(began, p->newest != NULL ? p->newest->key : NULL, s->key, p->graph->n_inputs);
-        remember(p, s);
         p->made++;
+        shaped_plan *there = find(p, in, context->wanted);
+        if (there != NULL) { /* another thread planned the same meanwhile */
+            gone = s;
+            s = there;
+        } else {
+            remember(p, s);
+        }
     }
     s->users++;
     ef_frame *f = s->plan->frames;
@@ -479,8 +489,7 @@ static shaped_plan *acquire(ef_context *context, ef_program *p, ef_tensor *const
         s->plan->frames = f->next;
         s->plan->n_frames--;
     }
-    shaped_plan *gone = NULL;
-    if (EF_UNLIKELY(fresh)) {
+    if (EF_UNLIKELY(fresh && gone == NULL)) {
         gone = evict_beyond_bound(p);
         note_oldest(p);
     }

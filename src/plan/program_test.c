@@ -1,19 +1,23 @@
-/* Programs: their plans stay within the budget; calls within calls go deep, but not for ever. */
+/* Programs: their plans stay within the budget, and threads share them; calls within calls go deep,
+ * but not for ever. */
 #include "base/budget.h"
 #include "check.h"
 #include "plan/arena.h"
 #include "plan/program.h"
+#include <pthread.h>
 
-static ef_program *negation(void) { /* of a vector of any size */
+static ef_program *negations(int n) { /* of a vector of any size, n times in a row */
     ef_graph *g = ef_graph_make();
     ef_shape any = {.rank = 1, .dim = {EF_DIM_UNKNOWN}};
     ef_edge x;
-    int32_t node;
     ef_program *p = NULL;
     ef_status *s = ef_graph_input(g, EF_F32, &any, NULL, &x);
-    if (s == NULL) s = ef_graph_add(g, &ef_op_Neg, NULL, &x, 1, NULL, &node);
-    ef_edge out = {node, 0};
-    if (s == NULL) s = ef_graph_set_outputs(g, &out, 1);
+    for (int k = 0; k < n && s == NULL; k++) {
+        int32_t node = 0;
+        s = ef_graph_add(g, &ef_op_Neg, NULL, &x, 1, NULL, &node);
+        x = (ef_edge){node, 0};
+    }
+    if (s == NULL) s = ef_graph_set_outputs(g, &x, 1);
     if (s == NULL) s = ef_program_make(g, NULL, &p);
     ef_status_free(s);
     ef_graph_unref(g);
@@ -36,7 +40,7 @@ static uint64_t plans_after(ef_program *p, int64_t from, int64_t to) {
 }
 
 EF_TEST(plans_stay_within_the_budget) {
-    ef_program *p = negation();
+    ef_program *p = negations(1);
     CHECK(p != NULL);
     CHECK_INT(plans_after(p, 1, 21), 20);
     ef_budget_limit(1);
@@ -45,6 +49,36 @@ EF_TEST(plans_stay_within_the_budget) {
     ef_budget_limit(0);
     CHECK_INT(plans_after(p, 1, 9), 8);
     ef_program_unref(p);
+}
+
+enum { THREADS = 4, SIZES = 8, LONG = 4000 };
+
+static pthread_barrier_t barrier;
+
+static void *run_all_sizes(void *p) {
+    for (int64_t n = 1; n <= SIZES; n++) {
+        pthread_barrier_wait(&barrier);
+        plans_after(p, n, n + 1);
+    }
+    return NULL;
+}
+
+/* Threads that need the same plan at the same time may each make it, but one is kept. */
+EF_TEST(threads_share_plans) {
+    ef_program *p = negations(LONG);
+    CHECK(p != NULL);
+    pthread_t thread[THREADS];
+    CHECK_INT(pthread_barrier_init(&barrier, NULL, THREADS), 0);
+    for (int k = 0; k < THREADS; k++)
+        CHECK_INT(pthread_create(&thread[k], NULL, run_all_sizes, p), 0);
+    for (int k = 0; k < THREADS; k++) pthread_join(thread[k], NULL);
+    uint64_t made, evicted, kept;
+    ef_program_counts(p, &made, &evicted, &kept);
+    CHECK_INT(kept, SIZES);
+    CHECK_INT(evicted, 0);
+    printf("    %d threads made %d plans for %d sizes\n", THREADS, (int)made, SIZES);
+    ef_program_unref(p);
+    pthread_barrier_destroy(&barrier);
 }
 
 EF_TEST(calls_within_calls) {
@@ -65,6 +99,7 @@ EF_TEST(calls_within_calls) {
 
 int main(void) {
     EF_RUN(plans_stay_within_the_budget);
+    EF_RUN(threads_share_plans);
     EF_RUN(calls_within_calls);
     return EF_VERDICT();
 }

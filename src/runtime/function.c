@@ -22,6 +22,10 @@ static void *take_trace(ef_keeper *k) {
     ef_function *f = (ef_function *)k;
     ef_mutex_lock(&f->lock);
     ef_trace *t = f->n_traces > 0 ? f->traces[--f->n_traces] : NULL;
+    if (t != NULL) { /* credited now: a call, or a graph that calls it, may keep it alive */
+        ef_budget_resize(EF_KEPT_TRACES, t->bytes, 0);
+        t->bytes = 0;
+    }
     note_oldest(f);
     ef_mutex_unlock(&f->lock);
     return t;
@@ -56,7 +60,10 @@ void ef_trace_unref(ef_trace *t) {
     ef_owned *gradient = t->gradient;
     if (gradient != NULL) gradient->end(gradient);
     if (t->user_end != NULL) t->user_end(t->user);
-    if (t->bytes > 0) ef_budget_credit(EF_KEPT_TRACES, t->bytes);
+    if (t->used > 0)
+        ef_budget_credit(EF_KEPT_TRACES, t->bytes);
+    else
+        ef_budget_resize(EF_KEPT_TRACES, t->bytes, 0);
     if (!t->borrowed) ef_graph_unref(t->graph);
     ef_graph_unref(t->closed);
     ef_program_unref(t->program);
@@ -313,10 +320,13 @@ ef_status *ef_trace_open(ef_trace *t, ef_trace **out) {
         EF_TRY(trace_of(t->graph, t->graph->n_named, &made));
         made->borrowed = true; /* t has the graph */
         ef_graph_unref(t->graph);
+        made->bytes = sizeof *made + ef_graph_bytes(made->closed);
+        ef_budget_resize(EF_KEPT_TRACES, 0, made->bytes);
         if (atomic_compare_exchange_strong(&t->opened, &known, made))
             known = made;
         else
             ef_trace_unref(made);
+        ef_budget_keep();
     }
     *out = known;
     return NULL;
@@ -619,4 +629,14 @@ int ef_function_traces(ef_function *f, void **user, ef_graph **graph, int max) {
     }
     ef_mutex_unlock(&f->lock);
     return n;
+}
+
+void ef_function_own_traces(ef_function *f, void (*visit)(void *user, void *arg), void *arg) {
+    ef_mutex_lock(&f->lock);
+    for (size_t k = 0; k < f->n_traces; k++) {
+        const ef_trace *t = f->traces[k];
+        if (t->user != NULL && atomic_load_explicit(&t->refs, memory_order_acquire) == 1)
+            visit(t->user, arg);
+    }
+    ef_mutex_unlock(&f->lock);
 }

@@ -14,7 +14,7 @@ typedef struct ef_trace {
     ef_graph *closed;    /* the subgraph that runs, with its captures as further inputs */
     ef_program *program; /* inputs: the parameters, then the captures it needs */
     size_t bytes;        /* charged to the budget of all caches */
-    uint64_t used;       /* the tick of its last use; guarded by the function's lock */
+    uint64_t used;       /* the tick of its last use, under the function's lock; 0: not cached */
     int n_in, n_out, n_captures;
     int32_t *captures; /* which of graph's captures; this and the next three are in its block */
     ef_shape *shape;   /* of each parameter, with symbolic dims where sizes may change */

@@ -23,7 +23,7 @@ typedef struct request { /* newest first */
     int users;
     bool evicted;
     size_t bytes;  /* charged to the budget of all caches */
-    uint64_t used; /* the tick of its last use */
+    uint64_t used; /* the tick of its last use; 0: not charged yet */
 } request;
 
 enum { REQUESTS = 64 };
@@ -70,7 +70,7 @@ static void request_empty(request *r) {
 }
 
 static void request_free(request *r) {
-    if (r->bytes > 0) ef_budget_credit(EF_KEPT_REQUESTS, r->bytes);
+    if (r->used > 0) ef_budget_credit(EF_KEPT_REQUESTS, r->bytes);
     request_empty(r);
     ef_free(r);
 }
@@ -216,7 +216,7 @@ static ef_status *make_request(const ef_graph *g, const ef_session_call *c, requ
 }
 
 /* Under the lock: evicts the oldest request. Returns it if nobody uses it, for the caller to free.
- */
+ * One in use is credited now, and freed by its last user. */
 static request *forget_oldest(ef_session *s) {
     request **at = &s->newest;
     while ((*at)->next != NULL) at = &(*at)->next;
@@ -224,7 +224,10 @@ static request *forget_oldest(ef_session *s) {
     *at = NULL;
     s->n_requests--;
     r->evicted = true;
-    return r->users == 0 ? r : NULL;
+    if (r->users == 0) return r;
+    ef_budget_resize(EF_KEPT_REQUESTS, r->bytes, 0);
+    r->bytes = 0;
+    return NULL;
 }
 
 /* Tells the budget the last use of the oldest request; once per tick is enough. Under the lock. */
@@ -261,34 +264,43 @@ static size_t request_bytes(const ef_graph *g, const ef_session_call *c) {
            (size_t)c->n_feeds * sizeof(ef_fact) + captures * sizeof(int32_t);
 }
 
+/* Under the lock: the request of this call, marked as used; NULL: there is none. */
+static request *known_request(ef_session *s, const ef_session_call *c, uint64_t hash) {
+    request **at = &s->newest;
+    while (*at != NULL && !((*at)->hash == hash && same_call(s->graph, *at, c))) at = &(*at)->next;
+    request *r = *at;
+    if (r == NULL) return NULL;
+    *at = r->next;
+    r->next = s->newest;
+    s->newest = r;
+    r->users++;
+    r->used = ef_budget_now();
+    if (EF_UNLIKELY(s->noted != r->used)) note_oldest(s);
+    return r;
+}
+
 static ef_status *find_request(ef_session *s, const ef_session_call *c, request **out) {
     uint64_t h = hash_call(c);
     ef_mutex_lock(&s->lock);
-    request **at = &s->newest;
-    while (*at != NULL && !((*at)->hash == h && same_call(s->graph, *at, c))) at = &(*at)->next;
-    request *r = *at;
-    if (r != NULL) {
-        *at = r->next;
-        r->next = s->newest;
-        s->newest = r;
-        r->users++;
-        r->used = ef_budget_now();
-        if (EF_UNLIKELY(s->noted != r->used)) note_oldest(s);
-        ef_mutex_unlock(&s->lock);
-        *out = r;
-        return NULL;
-    }
+    request *r = known_request(s, c, h);
     ef_mutex_unlock(&s->lock);
+    *out = r;
+    if (EF_LIKELY(r != NULL)) return NULL;
     EF_TRY(make_request(s->graph, c, &r));
     r->hash = h;
     r->users = 1;
     r->bytes = request_bytes(s->graph, c);
     r->used = ef_budget_charge(EF_KEPT_REQUESTS, r->bytes);
     ef_mutex_lock(&s->lock);
-    r->next = s->newest;
-    s->newest = r;
-    request *gone = ++s->n_requests > REQUESTS ? forget_oldest(s) : NULL;
-    note_oldest(s);
+    request *gone = r, *there = known_request(s, c, h);
+    if (there != NULL) { /* another thread made the same meanwhile */
+        r = there;
+    } else {
+        r->next = s->newest;
+        s->newest = r;
+        gone = ++s->n_requests > REQUESTS ? forget_oldest(s) : NULL;
+        note_oldest(s);
+    }
     ef_mutex_unlock(&s->lock);
     if (gone != NULL) request_free(gone);
     ef_budget_keep();

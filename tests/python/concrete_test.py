@@ -1,5 +1,7 @@
 """Concrete functions: how they print, what they take, and what they do not keep alive."""
+import collections
 import gc
+import threading
 import weakref
 
 import numpy as np
@@ -175,3 +177,69 @@ def test_function_types_show_a_line_for_each_part():
     assert repr(concrete.function_type).splitlines()[1:3] == [
         "  x (POSITIONAL_OR_KEYWORD): TensorSpec(shape=(), dtype=tf.int32, name=None)", "  y (POSITIONAL_OR_KEYWORD): Literal[2]"]
     assert repr(tf.OptionalSpec(tf.TensorSpec([]))) == f"OptionalSpec({tf.TensorSpec([])},)"
+
+
+def _holds_its_graph():
+    class Owner:
+        def __init__(self):
+            self.f = tf.function(lambda x: x + 1)
+            self.concrete = self.f.get_concrete_function(tf.TensorSpec([2], tf.float32))
+            self.concrete.graph.owner = self
+    return Owner()
+
+
+def _is_held_by_the_graph_of_its_trace():
+    class Owner:
+        def __init__(self):
+            self.f = tf.function(self.g)
+            self.f(tf.ones([2]))
+
+        def g(self, x):
+            tf.compat.v1.get_default_graph().owner = self
+            return x + 1
+    return Owner()
+
+
+def _is_held_by_the_class_of_its_result():
+    pair = collections.namedtuple("pair", "a b")
+
+    class Owner:
+        def __init__(self):
+            self.f = tf.function(lambda x: [pair(x, {"x": x})])
+            self.f(tf.ones([2]))
+    pair.owner = Owner()
+    return pair.owner
+
+
+@pytest.mark.parametrize("make", [_holds_its_graph, _is_held_by_the_graph_of_its_trace, _is_held_by_the_class_of_its_result])
+def test_cycles_through_traces_are_collected(make):
+    made = [weakref.ref(make()) for _ in range(3)]
+    gc.collect()
+    assert [r() for r in made] == [None] * 3
+
+
+def test_collections_while_functions_are_called():
+    pair = collections.namedtuple("pair", "a b")
+    f = tf.function(lambda x: pair(x + 1, {"x": [x]}))
+    concrete = f.get_concrete_function(tf.TensorSpec([3], tf.float32))
+    ends, wrong = threading.Event(), []
+
+    def work(n):
+        for k in range(300):
+            made = (f if k % 2 else concrete)(tf.fill([3 if k % 3 else 3 + k % 2 * n], float(k)))
+            if type(made) is not pair or made.a.numpy()[0] != k + 1 or made.b["x"][0].numpy()[0] != k:
+                wrong.append(made)
+
+    def collect():
+        while not ends.is_set():
+            gc.collect()
+
+    threads = [threading.Thread(target=work, args=(n,)) for n in range(1, 4)]
+    collector = threading.Thread(target=collect)
+    for t in [collector, *threads]:
+        t.start()
+    for t in threads:
+        t.join()
+    ends.set()
+    collector.join()
+    assert not wrong

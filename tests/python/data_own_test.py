@@ -172,3 +172,57 @@ def test_snapshot_of_another_process(tmp_path):
 def test_what_has_no_weight_is_not_waited_for(weights, drawn):
     parts = [tf.data.Dataset.from_tensors(k).repeat(3) for k in range(2)]
     assert [int(n) for n in tf.data.Dataset.sample_from_datasets(parts, weights)] == drawn
+
+
+def test_a_cache_that_cannot_be_renamed_leaves_no_file(tmp_path):
+    (tmp_path / "c.data-00000-of-00001").mkdir()  # where the finished file belongs
+    with pytest.raises(tf.errors.OpError):
+        list(tf.data.Dataset.range(5).cache(str(tmp_path / "c")))
+    gc.collect()
+    assert os.listdir(tmp_path) == ["c.data-00000-of-00001"]
+
+
+def test_a_finalizer_with_many_results_runs():
+    from evenflow._src.dataset_generator import _function
+
+    seen = []
+
+    def end(state):
+        seen.append(int(state))
+        return [tf.constant(k) for k in range(9)]
+
+    state = tf.TensorSpec((), tf.int64)
+    init, no = _function("init", [], lambda: [tf.constant(7, tf.int64)])
+    following, _ = _function("next", [state], lambda s: [s + 1])
+    finalize, captured = _function("end", [state], lambda s: tf.py_function(end, [s], [tf.int32] * 9))
+    made = tf.raw_ops.GeneratorDataset(
+        init_func_other_args=no, next_func_other_args=no, finalize_func_other_args=captured, init_func=init,
+        next_func=following, finalize_func=finalize, output_types=[tf.int64], output_shapes=[()],
+        Tinit_func_args=[], Tnext_func_args=[], Tfinalize_func_args=[t.dtype for t in captured])
+    dataset = tf.data.experimental.from_variant(made, state)
+    assert [int(x) for x in dataset.take(3)] == [8, 8, 8]
+    gc.collect()
+    assert seen == [7]
+
+
+def test_elements_beyond_the_last_boundary():
+    dataset = tf.data.Dataset.from_tensor_slices([1, 2, 7]).map(lambda n: tf.range(n))
+    buckets = dataset.bucket_by_sequence_length(lambda x: tf.shape(x)[0], [3, 5], [2, 2, 2], pad_to_bucket_boundary=True)
+    seen = []
+    with pytest.raises(tf.errors.OpError, match="elements must have length < max"):  # as in TensorFlow
+        for x in buckets:
+            seen.append(x.numpy().tolist())
+    assert seen == [[[0, 0], [0, 1]]]
+
+
+def test_hashes_of_a_table_from_a_dataset():
+    import types
+    pairs = tf.data.Dataset.from_tensor_slices((["a", "b"], tf.constant([0, 1], tf.int64)))
+    words = tf.constant(["b", "x", "y", "z", "q"])
+    for hasher, key in (("fasthash", None), ("stronghash", [3, 4])):
+        table = tf.data.experimental.table_from_dataset(pairs, 1000, hasher_spec=types.SimpleNamespace(hasher=hasher, key=key))
+        hashed = tf.strings.to_hash_bucket_strong(words, 1000, key) if key else tf.strings.to_hash_bucket_fast(words, 1000)
+        assert table.lookup(words).numpy().tolist() == [1] + (hashed[1:] + 2).numpy().tolist()
+    with pytest.raises(ValueError, match="unknown hasher"):
+        tf.data.experimental.table_from_dataset(pairs, 5, hasher_spec=types.SimpleNamespace(hasher="none", key=None))
+    assert tf.data.experimental.table_from_dataset(pairs).lookup(words).numpy().tolist() == [1, -1, -1, -1, -1]

@@ -54,6 +54,19 @@ def test_a_trace_says_why(every_call):
     assert "name|Python string||" in notes and "items|Python list||" in notes
 
 
+def test_numbers_that_are_not_integers(every_call):
+    f = tf.function(lambda x, n: x * n)
+    x = tf.ones([3])
+    f(x, 2.0)
+    f(x, float("inf"))
+    f(x, float("nan"))
+    f(x, -1e300)
+    seen = {v["note"]: tuple(v["sum"][1:]) for v in tallies("trace", "value")}
+    least, most = -(2**63), 2**63 - 1
+    assert seen == {"n|Python number|2.0|inf": (2, most), "n|Python number|inf|nan": (most, 0),
+                    "n|Python number|nan|-1e+300": (0, least)}
+
+
 def test_a_trace_for_another_size_or_dtype(every_call):
     f = tf.function(lambda x: x + 1)
     f(tf.ones([3]))

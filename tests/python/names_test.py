@@ -147,3 +147,31 @@ def test_checkpoints_of_a_training_session(tmp_path):
                 while not sess.should_stop():
                     sess.run(train)
     assert tf.train.latest_checkpoint(str(tmp_path)).endswith("model.ckpt-5")
+
+
+def test_a_name_has_one_definition():
+    from evenflow._src import namespace
+    with pytest.raises(ValueError, match="tf.math.add is defined twice"):
+        namespace.offer(object(), "math.add")
+    assert namespace.offer(namespace.names()["math.add"], "math.add") is tf.math.add
+
+
+def test_the_global_step_of_a_graph(caplog):
+    v1, train = tf.compat.v1, tf.compat.v1.train
+    with tf.Graph().as_default():
+        assert train.get_global_step() is None
+        step = train.get_or_create_global_step()
+        assert train.get_global_step() is step and step.name == "global_step:0"
+        v1.add_to_collection(v1.GraphKeys.GLOBAL_STEP, tf.constant(1))
+        assert train.get_global_step() is None and "Multiple tensors in global_step" in caplog.text
+    with tf.Graph().as_default():
+        assert train.get_global_step() is None
+        named = tf.constant(1, name="global_step")
+        assert train.get_global_step().op is named.op
+    for value, why in ((1.0, "does not have integer type"), ([1], "is not scalar")):
+        with tf.Graph().as_default():
+            tf.constant(value, name="global_step")
+            with pytest.raises(TypeError, match=why):
+                train.get_global_step()
+    with pytest.raises(TypeError, match="must be a Variable or Tensor"):
+        train.assert_global_step("step")

@@ -1,4 +1,6 @@
 """Variable scopes in detail: names, caching devices, regularizers, getters; device functions; seeds of gradients."""
+import time
+
 import numpy as np
 import pytest
 
@@ -153,3 +155,40 @@ def test_names_may_be_bytes(graph):
         graph.get_operation_by_name(b"e")
     with pytest.raises(TypeError, match="Tensor names are strings"):
         graph.get_tensor_by_name(b"e:0")
+
+
+def test_init_scope_that_cannot_enter_its_graph_changes_nothing(monkeypatch):
+    def refuse(self):
+        raise RuntimeError("refused")
+
+    with tf.Graph().as_default() as outer:
+        @tf.function
+        def f(x):
+            before = tf.compat.v1.get_default_graph()
+            monkeypatch.setattr(type(outer), "_enter_scope", refuse)
+            with pytest.raises(RuntimeError, match="refused"):
+                with tf.init_scope():
+                    pass
+            monkeypatch.undo()
+            assert tf.compat.v1.get_default_graph() is before
+            return x + 1
+
+        assert f(tf.constant(1.0)).graph is outer
+
+
+def test_consumers_of_all_tensors_of_a_long_graph():
+    with tf.Graph().as_default() as graph:
+        x = tf.compat.v1.placeholder(tf.float32, [])
+        for _ in range(3000):
+            x = tf.sin(x)
+        began = time.process_time()
+        used = [op.outputs[0].consumers() for op in graph.get_operations()]
+        assert time.process_time() - began < 1  # it took 2.5 seconds in Python
+    assert [len(ops) for ops in used] == [1] * 3000 + [0] and used[7][0] is graph.get_operations()[8]
+
+
+def test_an_attribute_that_was_set():
+    with tf.Graph().as_default():
+        op = tf.constant(1.0).op
+        op._set_attr("_note", 7)
+        assert op.get_attr("_note") == 7 and op.get_attr("dtype") == tf.float32

@@ -164,3 +164,10 @@ def test_names_of_specs():
     assert a.is_compatible_with(b) and none.is_compatible_with(a)
     assert a.most_specific_common_supertype([b]) is None and none.most_specific_common_supertype([a]) is None
     assert a.most_specific_common_supertype([tf.TensorSpec([2], tf.float32, "a")]) == tf.TensorSpec([None], tf.float32, "a")
+
+
+@pytest.mark.parametrize("number", [100, 200, 201, 233, 1001])
+def test_numbers_of_no_dtype(number):
+    with pytest.raises(TypeError):
+        tf.dtypes.DType(number)
+    assert tf.dtypes.DType(101).base_dtype is tf.float32

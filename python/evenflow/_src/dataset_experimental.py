@@ -8,7 +8,7 @@ from .dataset_elements import ElementFunction, flat_specs, pack_element, tensors
 from .dataset_iterators import NumpyIterator, types_and_shapes
 from .namespace import export, offer
 from .optional import Iterator, Optional
-from .ops.lookup import StaticHashTable, StaticVocabularyTable, KeyValueTensorInitializer
+from .ops.lookup import StaticHashTable, StaticVocabularyTable, KeyValueTensorInitializer, hash_of
 from .ops.parsing import parse_example
 from .ops.random import op_seeds
 from .records import TFRecordOptions
@@ -379,7 +379,8 @@ class DatasetInitializer(KeyValueTensorInitializer):
 @_both("table_from_dataset")
 def table_from_dataset(dataset=None, num_oov_buckets=0, vocab_size=None, default_value=None, hasher_spec=None,
                        key_dtype=dtypes.string, name=None):
-    """A lookup table of the (key, value) pairs of a dataset."""
+    """A lookup table of the (key, value) pairs of a dataset. hasher_spec: an object with the fields `hasher` ("fasthash" or
+    "stronghash") and `key`, which tells how keys that are not in the dataset are assigned to the buckets."""
     spec = dataset.element_spec
     if len(spec) != 2:
         raise ValueError(f"Expected a dataset of pairs of a key and a value, but its elements are {spec}.")
@@ -392,9 +393,14 @@ def table_from_dataset(dataset=None, num_oov_buckets=0, vocab_size=None, default
     if num_oov_buckets:
         if num_oov_buckets < 0:
             raise ValueError(f"`num_oov_buckets` must be greater than or equal to 0, got {num_oov_buckets}.")
-        return StaticVocabularyTable(DatasetInitializer(dataset), num_oov_buckets)
+        table = StaticVocabularyTable(DatasetInitializer(dataset), num_oov_buckets)
+        table._hash = hash_of(hasher_spec)
+        return table
     if default_value is None:
-        raise ValueError("table_from_dataset: default_value must be given if num_oov_buckets is 0")
+        if not (spec[1].dtype.is_integer or spec[1].dtype.is_floating):
+            raise ValueError("`default_value` must be specified when creating a table from a dataset that produces values of "
+                             f"type {spec[1].dtype}.")
+        default_value = -1
     return StaticHashTable(DatasetInitializer(dataset), default_value)
 
 

@@ -1,7 +1,7 @@
 """Dataset.sample_from_datasets, padded_batch and bucket_by_sequence_length."""
 import numpy as np
 
-from . import _core, dtypes, nest
+from . import _core, dtypes, graph as graphs, nest
 from .dataset_elements import flat_specs
 from .shapes import TensorShape
 from .specs import TensorSpec
@@ -126,7 +126,10 @@ def bucket_by_sequence_length(self, element_length_func, bucket_boundaries, buck
             return group.batch(size, drop_remainder)
         shapes = padded_shapes if padded_shapes is not None else nest.map_structure(lambda s: s.shape, group.element_spec)
         if to_boundary:
-            last = raw.GatherV2(raw.ConcatV2([raw.Cast(edges, dtypes.int64), _core.convert([0], dtypes.int64)], 0), key, 0) - 1
+            fits = raw.Less(key, _core.convert(len(boundaries), dtypes.int64))
+            check = raw.Assert(fits, ["When pad_to_bucket_boundary=True, elements must have length < max(bucket_boundaries)."])
+            with graphs.control_dependencies([check]):
+                last = raw.GatherV2(raw.Cast(edges, dtypes.int64), raw.Identity(key), 0) - 1
             shapes = nest.map_structure_up_to(group.element_spec, lambda shape: _fill(shape, last), shapes)
         return group.padded_batch(size, shapes, padding_values, drop_remainder)
 

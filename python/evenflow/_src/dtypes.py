@@ -68,7 +68,7 @@ class DType:
             return known
         if not -(2**63) <= type_enum < 2**63:
             raise OverflowError(f"{type_enum} does not fit into 64 bits, so it is the number of no dtype")
-        base = _NAME_OF.get(type_enum % _REF if type_enum > _REF else type_enum)
+        base = _NAME_OF.get(type_enum - _REF if type_enum > _REF else type_enum)
         if base is None:
             raise TypeError(f"Could not convert enum {type_enum!r} to a TensorFlow DType.")
         self = super().__new__(cls)

@@ -536,16 +536,16 @@ def init_scope():
     graphs, _stack.graphs = _stack.graphs, []
     entered = None
     outer = next((g for g in reversed(graphs) if not g.building_function), None)
-    if outer is not None:
-        entered = outer._enter_scope()
-        _core.set_scope(scope)  # names keep the scope in which init_scope was entered
     eager_scope, _local.eager_scope = getattr(_local, "eager_scope", ""), scope
     try:
+        if outer is not None:
+            entered = (outer._enter_scope(),)
+            _core.set_scope(scope)  # names keep the scope in which init_scope was entered
         yield
     finally:
         _local.eager_scope = eager_scope
-        if outer is not None:
-            outer._leave_scope(entered)
+        if entered is not None:
+            outer._leave_scope(*entered)
         _stack.graphs = graphs
         _core.set_scope(scope)
         _core.resume(suspended)

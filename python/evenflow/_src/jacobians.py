@@ -36,7 +36,7 @@ def rows(target, sources, gradient):
         return [None if g is None else convert(np.zeros(dims + tuple(_whole(g)._dims)), _whole(g).dtype)
                 for g in found]
     per_source = [[] for _ in sources]
-    eye = convert(np.eye(n).reshape((n,) + dims), target.dtype)
+    eye = convert(np.eye(n, dtype=target.dtype.as_numpy_dtype).reshape((n,) + dims), target.dtype)
     for seed in raw.Unpack(eye, num=n, axis=0):
         for made, g in zip(per_source, gradient(target, seed, sources)):
             made.append(None if g is None else _whole(g))

@@ -19,22 +19,17 @@ _spaces = {}  # dotted module name -> module
 _finders = {}  # dotted module name -> function that finds names which were not exported there
 
 
+def offer(obj, *names):
+    """Makes `obj` public under `names`; returns it."""
+    for name in names:
+        if _names.setdefault(name, obj) is not obj:
+            raise ValueError(f"tf.{name} is defined twice: {_names[name]!r} and {obj!r}")
+    return obj
+
+
 def export(*names):
     """Marks a function or class as public under `names`; returns it unchanged."""
-
-    def mark(obj):
-        for name in names:
-            _names[name] = obj
-        return obj
-
-    return mark
-
-
-def offer(obj, *names):
-    """Makes `obj` public under `names`."""
-    for name in names:
-        _names[name] = obj
-    return obj
+    return lambda obj: offer(obj, *names)
 
 
 def offer_ops(table):
@@ -43,9 +38,7 @@ def offer_ops(table):
     for line in table.strip().splitlines():
         op, params, names, *older = (part.strip() for part in line.split("|"))
         names = names.split()
-        function = _core.op(op, params, names[0], None, False, *older)
-        for name in names:
-            _names[name] = function
+        offer(_core.op(op, params, names[0], None, False, *older), *names)
 
 
 def find_others(dotted, find):

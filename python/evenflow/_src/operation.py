@@ -61,7 +61,8 @@ class Operation:
         """The value of an attribute. Raises ValueError if there is no attribute `name`."""
         if name == "_user_specified_name" and self._is_parameter():
             return self.name.encode()
-        return self.graph._attr(self._node, name)
+        given = self.__dict__.get("_attrs", {})
+        return given[name] if name in given else self.graph._attr(self._node, name)
 
     def values(self):
         return tuple(self.outputs)
@@ -71,6 +72,9 @@ class Operation:
         default_session(session).run(self, feed_dict)
 
     def _set_attr(self, name, value):
+        """Adds an attribute that the engine does not read: an AttrValue message, or a plain value."""
+        field = value.WhichOneof("value") if hasattr(value, "WhichOneof") else None
+        value = getattr(value, field) if field else value
         self.__dict__.setdefault("_attrs", {})[name] = value
         self.graph._keep_operation(self)
 

@@ -3,6 +3,7 @@
 During a recording every call is sampled and each step of a plan is an event; the engine keeps the first 2^18 events.
 Spans that the program names itself (tf.profiler.experimental.Trace) are stored here, with the thread that entered them.
 """
+import bisect
 import collections
 import functools
 import threading
@@ -96,10 +97,11 @@ def _homes(spans, slices, begun):
     calls = sorted((s.begin, s.end, s.thread) for s in slices if s.kind in _CALLS)
     counted = collections.defaultdict(collections.Counter)
     for thread, begin, end, *_ in spans:
-        for first, last, of in calls:
+        for at in range(bisect.bisect_left(calls, (begin - begun,)), len(calls)):
+            first, last, of = calls[at]
             if first >= end - begun:
                 break
-            if last <= end - begun and first >= begin - begun:
+            if last <= end - begun:
                 counted[thread][of] += 1
     homes, taken = {}, {s.thread for s in slices}
     for thread in {s[0] for s in spans}:

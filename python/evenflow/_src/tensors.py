@@ -489,15 +489,7 @@ def consumers(self):
     if self._edge is None:
         raise NotImplementedError("Tensor.consumers is undefined when eager execution is enabled.")
     graph, node, index = self._edge
-    found = []
-    for k in range(node + 1, graph._nodes()):
-        n_in = graph._node(k)[1]
-        for i in range(n_in):
-            edge = graph._node_input(k, i)._edge
-            if edge[1] == node and edge[2] == index:
-                found.append(graph._operation(k))
-                break
-    return found
+    return [graph._operation(k) for k in graph._consumers(node, index)]
 
 
 @_property(Tensor, "assign")

@@ -76,6 +76,19 @@ ef_status *ef_graph_node_after(const ef_graph *g, int node, int k, int *out) {
     return NULL;
 }
 
+int ef_graph_consumer(const ef_graph *g, int node, int index, int from) {
+    int found = -1;
+    if (g == NULL) return found;
+    ef_graph_lock(g);
+    for (size_t k = from > 0 ? (size_t)from : 0; k < g->n_nodes && found < 0; k++) {
+        const ef_node *n = g->node[k];
+        for (int i = 0; i < n->n_in && found < 0; i++)
+            if (n->in[i].node == node && n->in[i].index == index) found = (int)k;
+    }
+    ef_graph_unlock(g);
+    return found;
+}
+
 int ef_graph_find_node(ef_graph *g, const char *name) {
     return g != NULL && name != NULL ? ef_graph_find(g, name) : -1;
 }

@@ -394,15 +394,18 @@ static void give(ef_value *v, ef_tensor *out, bool *slices) {
     ef_tensor_copy(&out[2], &((eager_value *)v->dense_shape)->t);
 }
 
-static ef_status *check_gradient(const ef_tape *t, const ef_tensor *const *target, int n_targets,
+static ef_status *check_gradient(ef_tape *t, const ef_tensor *const *target, int n_targets,
                                  const ef_tensor *const *source, int n, const ef_tensor *out) {
     if (t == NULL || (n_targets > 0 && target == NULL) ||
         (n > 0 && (source == NULL || out == NULL)))
         return ef_error(EF_INVALID, "gradient: tape, targets, sources and out must not be NULL");
-    if (t->used && !t->persistent)
+    ef_tape_lock(t);
+    bool spent = t->used && !t->persistent, broken = t->broken;
+    ef_tape_unlock(t);
+    if (spent)
         return ef_error(EF_FAILED_PRECONDITION, "gradient: a tape that is not persistent gives "
                                                 "gradients once; start it with persistent = true");
-    if (t->broken) return ef_no_memory(sizeof *t);
+    if (broken) return ef_no_memory(sizeof *t);
     for (int k = 0; k < n_targets; k++)
         if (target[k] == NULL) return ef_error(EF_INVALID, "gradient: target %d is NULL", k);
     for (int k = 0; k < n; k++)
@@ -418,7 +421,7 @@ ef_status *ef_tape_gradients(ef_tape *t, const ef_tensor *const *target, int n_t
     for (int k = 0; k < n_targets; k++)
         if (target[k]->flags & EF_TENSOR_SYMBOLIC) {
             EF_TRY(ef_tape_graph_gradients(t, target, n_targets, dout, source, n, out, slices));
-            t->used = true;
+            ef_tape_set_used(t);
             return NULL;
         }
     walk w = {.b = {.base = {.emit = emit, .constant = constant, .memory = memory}}};
@@ -433,7 +436,7 @@ ef_status *ef_tape_gradients(ef_tape *t, const ef_tensor *const *target, int n_t
         if ((s = w.b.base.failed) != NULL) goto done;
     }
     for (int k = 0; k < n; k++) give(arrived(&w, w.source[k]), &out[3 * k], &slices[k]);
-    t->used = true;
+    ef_tape_set_used(t);
 done:
     if (w.b.base.failed != NULL && s != w.b.base.failed) ef_status_free(w.b.base.failed);
     for (size_t k = 0; k < w.n_records; k++) ef_record_unref(w.record[k]);

@@ -52,8 +52,9 @@ static bool wants(ef_tape *t, const ef_tensor *const *in, int n_in) {
         if (!any && ef_tape_flows(in[k]))
             any = ef_tape_values_find(&t->known, ef_tape_id(in[k])) != EF_NO_PLACE;
     }
+    any = any && !t->quiet;
     ef_tape_unlock(t);
-    return any && !t->quiet;
+    return any;
 }
 
 /* Finds the tapes that must record an op on these inputs; sets `wants` of each open tape. */

@@ -47,8 +47,13 @@ static void set_busy(void) {
 
 int ef_tape_orders(void) {
     int n = 0;
-    for (size_t k = 0; k < ef_open.n; k++)
-        if (ef_tape_here(&ef_open.at[k])) n += ef_open.at[k].tape->again ? 2 : 1;
+    for (size_t k = 0; k < ef_open.n; k++) {
+        if (!ef_tape_here(&ef_open.at[k])) continue;
+        ef_tape *t = ef_open.at[k].tape;
+        ef_tape_lock(t);
+        n += t->again ? 2 : 1;
+        ef_tape_unlock(t);
+    }
     return n;
 }
 
@@ -115,10 +120,13 @@ static void open_tape(ef_tape *t) {
     ef_tape_unlock(t);
     if (!closed) return;
     ef_status *s = list_tape(t);
-    if (s == NULL)
+    if (s == NULL) {
         atomic_store_explicit(&t->home, &ef_open, memory_order_release);
-    else
+    } else {
+        ef_tape_lock(t);
         t->broken = true;
+        ef_tape_unlock(t);
+    }
     ef_status_free(s);
     set_busy();
 }
@@ -271,33 +279,50 @@ ef_status *ef_tape_start(bool persistent, ef_tape **out) {
 }
 
 void ef_tape_stop(ef_tape *t) {
-    if (t == NULL || !t->started) return;
+    if (t == NULL) return;
+    ef_tape_lock(t);
+    bool started = t->started;
     t->started = false;
-    close_tape(t);
+    ef_tape_unlock(t);
+    if (started) close_tape(t);
 }
 
 void ef_tape_pause(ef_tape *t) {
     if (t == NULL) return;
+    ef_tape_lock(t);
     t->paused++;
+    ef_tape_unlock(t);
     close_tape(t);
 }
 
 void ef_tape_resume(ef_tape *t) {
-    if (t == NULL || t->paused == 0) return;
-    if (--t->paused == 0 && t->started) open_tape(t);
+    if (t == NULL) return;
+    ef_tape_lock(t);
+    bool opens = t->paused == 1 && t->started;
+    t->paused -= t->paused > 0;
+    ef_tape_unlock(t);
+    if (opens) open_tape(t);
+}
+
+static void set_flag(ef_tape *t, bool *flag, bool on) {
+    ef_tape_lock(t);
+    *flag = on;
+    ef_tape_unlock(t);
 }
 
 void ef_tape_set_auto_watch(ef_tape *t, bool on) {
-    if (t != NULL) t->auto_watch = on;
+    if (t != NULL) set_flag(t, &t->auto_watch, on);
 }
 
 void ef_tape_set_again(ef_tape *t, bool on) {
-    if (t != NULL) t->again = on;
+    if (t != NULL) set_flag(t, &t->again, on);
 }
 
 void ef_tape_set_quiet(ef_tape *t, bool on) {
-    if (t != NULL) t->quiet = on;
+    if (t != NULL) set_flag(t, &t->quiet, on);
 }
+
+void ef_tape_set_used(ef_tape *t) { set_flag(t, &t->used, true); }
 
 void ef_tape_reset(ef_tape *t) {
     if (t == NULL) return;
@@ -311,7 +336,7 @@ void ef_tape_reset(ef_tape *t) {
 void ef_tape_finish(ef_tape *t) {
     if (t == NULL) return;
     ef_tape_stop(t);
-    t->used = true;
+    ef_tape_set_used(t);
     let_go_records(t);
 }
 

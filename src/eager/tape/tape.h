@@ -144,6 +144,7 @@ static inline bool ef_tape_due(const ef_tape *t) {
     return (left > t->n_records / 8 && left > 0) || (t->n_fresh >= MANY && t->n_fresh >= t->n_old);
 }
 void ef_tape_sweep(ef_tape *t);
+void ef_tape_set_used(ef_tape *t); /* it gave a gradient */
 /* Suspends the recording of all tapes of this thread, and resumes it; these nest. */
 void ef_tapes_suspend(void);
 void ef_tapes_resume(void);

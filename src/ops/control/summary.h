@@ -1,6 +1,6 @@
 /* The elements of a tensor as text, as assertions and Print show them. */
-#ifndef EF_OPS_SUMMARY_H
-#define EF_OPS_SUMMARY_H
+#ifndef EF_OPS_CONTROL_SUMMARY_H
+#define EF_OPS_CONTROL_SUMMARY_H
 #include "base/text.h"
 #include "tensor/tensor.h"
 

@@ -1,8 +1,8 @@
 /* Summaries: values of a run that TensorBoard shows. A Summary message holds values, each with a
  * tag; the ops of TensorFlow 1 return such messages as strings, those of TensorFlow 2 write them to
  * a summary writer, a counted object with an event file. */
-#ifndef EF_OPS_SUMMARY_H
-#define EF_OPS_SUMMARY_H
+#ifndef EF_OPS_IO_SUMMARY_H
+#define EF_OPS_IO_SUMMARY_H
 #include "file/events.h"
 #include "file/wire.h"
 #include "ops/string/strings.h"

@@ -180,6 +180,17 @@ class StaticHashTable(_Table):
         return self._find(keys, self._default_value, name)
 
 
+def hash_of(spec):
+    """The function (strings, number of buckets) -> buckets of a HasherSpec, an object with the fields `hasher` and `key`."""
+    if spec is None or spec.hasher == "fasthash":
+        return raw.StringToHashBucketFast
+    if spec.hasher == "legacy":
+        return raw.StringToHashBucket
+    if spec.hasher == "stronghash":
+        return lambda text, buckets: raw.StringToHashBucketStrong(text, buckets, list(spec.key))
+    raise ValueError(f"Found unknown hasher {spec.hasher} in `hasher_spec`")
+
+
 @export("lookup.StaticVocabularyTable", "compat.v1.lookup.StaticVocabularyTable")
 class StaticVocabularyTable(Trackable):
     """A table from strings (or integers) to ids. A key that is not in the vocabulary gets one of `num_oov_buckets` further
@@ -199,6 +210,7 @@ class StaticVocabularyTable(Trackable):
         self._buckets, self._name = num_oov_buckets, name or "static_vocabulary_table"
         self._table = None if initializer is None else StaticHashTable(initializer, -1, self._name)
 
+    _hash = staticmethod(raw.StringToHashBucketFast)
     key_dtype = property(lambda self: self._key_dtype)
     value_dtype = property(lambda self: dtypes.int64)
     name = property(lambda self: self._name)
@@ -215,7 +227,7 @@ class StaticVocabularyTable(Trackable):
         def find(x):
             _need_key_dtype(x, self._key_dtype)
             text = x if x.dtype is dtypes.string else raw.AsString(x)
-            bucket = raw.StringToHashBucketFast(text, self._buckets)
+            bucket = self._hash(text, self._buckets)
             if self._table is None:
                 return bucket
             own = raw.Cast(x, self._table.key_dtype) if x.dtype.is_integer else x

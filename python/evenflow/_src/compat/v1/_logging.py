@@ -1,4 +1,4 @@
-"""tf.compat.v1.logging and app: a program's messages, flags and main function."""
+"""tf.compat.v1.logging: a program's messages."""
 import logging as _python
 import sys
 
@@ -66,11 +66,3 @@ def flush():
     """Flushes the handlers of the logger."""
     for handler in _logger.handlers:
         handler.flush()
-
-
-@export("compat.v1.app.run")
-def run(main=None, argv=None):
-    """Calls the program's main function with its arguments, and ends the program."""
-    argv = sys.argv if argv is None else argv
-    main = main or sys.modules["__main__"].main
-    sys.exit(main(argv))

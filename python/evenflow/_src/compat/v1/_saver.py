@@ -10,7 +10,7 @@ from ...checkpoint_reader import (CheckpointReader, checkpoint_exists, load_chec
 from ...checkpoint_restore import is_graph_variable
 from ...namespace import export
 from ._keys import GraphKeys, get_collection
-from ._scopes import get_variable
+from ._schedules import global_step as global_step_value
 from ._variables import global_variables
 
 raw = _core.raw
@@ -167,7 +167,7 @@ class Saver:
         if global_step is None:
             return save_path
         if not isinstance(global_step, numbers.Integral):
-            global_step = get_global_step_value(sess, global_step)
+            global_step = global_step_value(sess, global_step)
         return f"{save_path}-{global_step:08d}" if self._pad else f"{save_path}-{global_step}"
 
     def save(self, sess, save_path, global_step=None, latest_filename=None, meta_graph_suffix="meta", write_meta_graph=True,
@@ -259,60 +259,6 @@ def write_state_file(folder, latest, paths, latest_filename, relative):
     """Lists the checkpoints in the file `checkpoint` of the directory. The paths are relative to the directory if `relative`
     or if its own path is relative."""
     write_state(folder, latest, paths, latest_filename=latest_filename, absolute=not relative and os.path.isabs(folder))
-
-
-# ---- the global step --------------------------------------------------------------------------------------
-
-
-@export("compat.v1.train.get_global_step")
-def get_global_step(graph=None):
-    """The variable that counts the steps of training; None if there is none."""
-    graph = graph or graphs.get_default_graph()
-    found = graph.get_collection(GraphKeys.GLOBAL_STEP)
-    if len(found) == 1:
-        return found[0]
-    if not found:
-        return next((v for v in graph.get_collection(GraphKeys.GLOBAL_VARIABLES) if _name(v) == "global_step"), None)
-    raise ValueError("Multiple tensors in global_step collection.")
-
-
-@export("compat.v1.train.create_global_step")
-def create_global_step(graph=None):
-    """Makes the variable that counts the steps of training."""
-    graph = graph or graphs.get_default_graph()
-    if get_global_step(graph) is not None:
-        raise ValueError('"global_step" already exists.')
-    if _core.executing_eagerly():
-        made = get_variable(GraphKeys.GLOBAL_STEP, dtype=dtypes.int64, initializer=0, trainable=False)
-        graph.add_to_collection(GraphKeys.GLOBAL_STEP, made)
-        return made
-    with graph.as_default(), graphs.name_scope(""):
-        return get_variable(GraphKeys.GLOBAL_STEP, shape=[], dtype=dtypes.int64, trainable=False,
-                            initializer=lambda *_, **__: _core.convert(0, dtypes.int64),
-                            collections=[GraphKeys.GLOBAL_VARIABLES, GraphKeys.GLOBAL_STEP])
-
-
-@export("compat.v1.train.get_or_create_global_step")
-def get_or_create_global_step(graph=None):
-    """The variable that counts the steps of training, which is created if there is none."""
-    graph = graph or graphs.get_default_graph()
-    found = get_global_step(graph)
-    return found if found is not None else create_global_step(graph)
-
-
-@export("compat.v1.train.assert_global_step")
-def assert_global_step(global_step_tensor):
-    """Raises TypeError unless it is a scalar integer."""
-    if not dtypes.as_dtype(global_step_tensor.dtype).is_integer or global_step_tensor.shape.rank not in (0, None):
-        raise TypeError(f"Existing \"global_step\" must be a scalar integer; it is {global_step_tensor}")
-
-
-@export("compat.v1.train.global_step")
-def get_global_step_value(sess, global_step_tensor):
-    """The value of a step counter in a session."""
-    if hasattr(global_step_tensor, "numpy") and _core.executing_eagerly():
-        return int(global_step_tensor.numpy())
-    return int(sess.run(global_step_tensor))
 
 
 # ---- first values from a checkpoint -----------------------------------------------------------------------

@@ -1,4 +1,5 @@
 """The global step, and learning rates that change with it."""
+import logging
 import math
 
 from ... import _core, dtypes, graph as graphs
@@ -11,12 +12,27 @@ raw = _core.raw
 
 @export("compat.v1.train.get_global_step")
 def get_global_step(graph=None):
-    """The global step variable of a graph; None if it has none."""
+    """The global step of a graph: what is in its collection, else a variable or tensor of that name; None if it has none."""
     graph = graph or graphs.get_default_graph()
     found = graph.get_collection(GraphKeys.GLOBAL_STEP)
     if len(found) > 1:
-        raise TypeError(f"Multiple tensors in global_step collection: {found}")
-    return found[0] if found else None
+        logging.getLogger("tensorflow").error("Multiple tensors in global_step collection.")
+        return None
+    step = found[0] if found else _called("global_step:0", graph)
+    if step is not None:
+        assert_global_step(step)
+    return step
+
+
+def _called(name, graph):
+    """The variable or tensor of a graph that has this name; None if there is none."""
+    for variable in graph.get_collection(GraphKeys.GLOBAL_VARIABLES):
+        if getattr(variable, "name", None) == name:
+            return variable
+    try:
+        return graph.get_tensor_by_name(name)
+    except KeyError:
+        return None
 
 
 @export("compat.v1.train.create_global_step")
@@ -52,8 +68,10 @@ def global_step(sess, global_step_tensor):
 
 @export("compat.v1.train.assert_global_step")
 def assert_global_step(global_step_tensor):
-    """Raises unless it is a scalar integer."""
-    if not global_step_tensor.dtype.is_integer:
+    """Raises TypeError unless it is a tensor or variable that holds a scalar integer."""
+    if not isinstance(global_step_tensor, _core.Tensor) and not hasattr(global_step_tensor, "_should_act_as_resource_variable"):
+        raise TypeError(f'Existing "global_step" must be a Variable or Tensor: {global_step_tensor}.')
+    if not global_step_tensor.dtype.base_dtype.is_integer:
         raise TypeError(f'Existing "global_step" does not have integer type: {global_step_tensor.dtype}')
     if global_step_tensor.shape.rank not in (0, None):
         raise TypeError(f'Existing "global_step" is not scalar: {global_step_tensor.shape}')

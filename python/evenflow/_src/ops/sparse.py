@@ -4,7 +4,20 @@ from ..graph import control_dependencies
 from ..namespace import export
 from ..shapes import TensorShape
 from . import debug
-from .common import IndexedSlices, SparseTensor, Tensor, convert, dtypes, executing_eagerly, known, seen, np, raw, static_shape, static_value
+from .common import (
+    IndexedSlices,
+    SparseTensor,
+    Tensor,
+    convert,
+    dtypes,
+    executing_eagerly,
+    known,
+    np,
+    raw,
+    seen,
+    static_shape,
+    static_value,
+)
 from .math import cast, truediv
 
 
@@ -138,7 +151,7 @@ def retain(sp_input, to_retain):
 
 @export("sparse.reset_shape")
 def reset_shape(sp_input, new_shape=None):
-    """The same elements in a shape that is at least as large along every axis; without `new_shape`, in the smallest that holds them."""
+    """The same elements in a larger shape; without `new_shape`, in the smallest shape that holds them."""
     x = sparse(sp_input)
     indices, values = raw.Identity(x.indices), raw.Identity(x.values)
     if new_shape is None:

@@ -81,7 +81,7 @@ def section(figures):
     text = [HEADING, "",
             "Programs that get slow or grow on TensorFlow (`tests/zoo`), measured on both by `bench/zoo_beside.py --measure`, one program after the",
             "other. A call is what the program repeats. Drift: the median call at the end over that at the beginning. Growth: of resident",
-            f"memory per 1000 calls; what stays below {zoo.RSS_GRAIN_KB:.0f} KB in the whole run is none. The median program is {quicker[len(quicker) // 2]:.0f} times as fast here.", "",
+            f"memory per 1000 calls; what stays below {zoo.RSS_GRAIN_KB:.0f} KB in the whole run is none. A dash: the program fails there. The median program is {quicker[len(quicker) // 2]:.0f} times as fast here.", "",
             "| program | call, Evenflow | call, TensorFlow | drift, Evenflow | drift, TensorFlow | growth, Evenflow | growth, TensorFlow |",
             "| --- |" + " ---: |" * 6]
     for path in programs():

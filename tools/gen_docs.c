@@ -1,6 +1,7 @@
 /* Writes the records of all ops as JSON, from which tools/gen_op_docs.py makes the pages of
  * docs/ops. The results of examples come from shape inference.   gen_docs > ops.json */
 #include "base/text.h"
+#include "jit/jit.h"
 #include "ops/example.h"
 #include "ops/run.h"
 
@@ -16,8 +17,24 @@ static const char *gradient_text(const ef_op *op) {
     return op->grad ? "yes" : "no";
 }
 
+/* Whether src/jit compiles the op's expression for some dtype, with operands and a result that are
+ * numbers or truth values. */
+static bool compiles(const ef_op *op) {
+    static const ef_dtype types[] = {EF_F32, EF_F64, EF_I32, EF_I64};
+    int n_in = ef_op_signature(op)->n_in;
+    if (op->expr == NULL || n_in > EF_JIT_MAX_IN) return false;
+    for (size_t k = 0; k < sizeof types / sizeof *types; k++)
+        for (int truths = 0; truths < 1 << n_in; truths++) {
+            ef_jit_ins number = {op->expr, (uint8_t)n_in, 0, (uint8_t)truths, {0, 1, 2}, 3, false};
+            ef_jit_ins truth = number;
+            truth.truths |= EF_JIT_TRUTH_OUT;
+            if (ef_jit_knows(&number, types[k]) || ef_jit_knows(&truth, types[k])) return true;
+        }
+    return false;
+}
+
 static const char *fusion_text(const ef_op *op) {
-    if (op->traits & EF_ELEMENTWISE) return op->expr ? "yes, and becomes machine code" : "yes";
+    if (op->traits & EF_ELEMENTWISE) return compiles(op) ? "yes, and becomes machine code" : "yes";
     if (op->traits & EF_REDUCES) return "ends a fused group";
     if (op->traits & EF_SPREADS) return "yes, as a broadcast";
     return op->traits & EF_VIEW_0 ? "a view: takes no time" : "no";

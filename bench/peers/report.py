@@ -23,12 +23,15 @@ class Verdict:
         peer, _, row = self.bar.peer.partition(":")
         if peer == "seconds":
             return quantity(self.bar.times, "time")
-        who = {"best": "the best peer", "evenflow": "our own function"}.get(peer) or NAMES[peer]
+        who = "the best peer" if peer == "best" else NAMES[peer]
+        if peer == "evenflow":
+            who = f"our own \"{next(r.title for r in ROWS if r.name == row)}\""
         if peer == "jax":
             who = "jax.jit"
         t = self.bar.times
         whole = abs(1 / t - round(1 / t)) < 1e-6
-        return f"1/{round(1 / t)} of {who}" if t < 1 and whole else f"{t:g} x {who}"
+        long = len(f"{t:g}") > 5  # 1/1.2 is easier to read than 0.833333
+        return f"1/{1 / t:g} of {who}" if t < 1 and (whole or long) else f"{t:g} x {who}"
 
     @property
     def word(self):
@@ -155,8 +158,8 @@ def write(root, figures, verdicts, loaded, versions):
         (pictures / name).write_text(picture.bars(title.capitalize(), [("", values)], NAMES,
                                                   lambda v, u=unit: quantity(v, u), log=False))
     text = ["# Beside the others", "",
-            "Written by `make bench-peers`; do not edit by hand. Medians over interleaved rounds, each package in a",
-            "process of its own: every row, then the next, all of them in turn. `bench/peers/` holds the programs;",
+            "Written by `make bench-peers`; do not edit by hand. Each package has a process of its own. A round",
+            "measures each row on every package in turn; a figure is the median over the rounds. `bench/peers/` holds the programs;",
             "Evenflow and TensorFlow run the same one.", "",
             f"Machine: {machine()}.",
             "Versions: " + ", ".join(f"{NAMES[n]} {v}" for n, v in versions.items() if n != "evenflow") + ".", "",

@@ -63,6 +63,9 @@ def from_dense(tensor, name=None):
 def map_values(op, *args, **kwargs):
     """Applies `op` to the values of the sparse arguments, which must have the same indices."""
 
+def mask(a, mask_indices, name=None):
+    """The slices of the IndexedSlices `a` whose indices are not among `mask_indices`."""
+
 def maximum(sp_a, sp_b, name=None):
     """The elementwise maximum. Elements that are not stored count as zero."""
 
@@ -77,6 +80,9 @@ def reduce_sum(sp_input, axis=None, keepdims=None, output_is_sparse=False, name=
 
 def reorder(sp_input, name=None):
     """The same sparse tensor with its indices sorted."""
+
+def reset_shape(sp_input, new_shape=None):
+    """The same elements in a larger shape; without `new_shape`, in the smallest shape that holds them."""
 
 def reshape(sp_input, shape, name=None):
     """The same elements in another shape; one size may be -1."""

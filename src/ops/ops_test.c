@@ -105,6 +105,8 @@ static void check_record(int id) {
     if (none == (EF_NO_GRAD | EF_GRAD_UNDEFINED)) fail("EF_NO_GRAD and EF_GRAD_UNDEFINED");
     if ((op->traits & EF_ELEMENTWISE) && !op->tile && !op->pick_tile)
         fail("EF_ELEMENTWISE without tiles");
+    if (op->tile && !(op->traits & (EF_ELEMENTWISE | EF_SPREADS)))
+        fail("tiles, but the traits lack EF_ELEMENTWISE (see EF_IN_PLACE), so it never fuses");
     if (ef_example_count(op) == 0 && !(op->traits & (EF_CONTROL | EF_NO_KERNEL)) &&
         !has_function(s) && !takes_checkpoint())
         fail("there are no examples");

@@ -84,7 +84,7 @@ def feed_conversion(seen):
                           cost_ms=50e-6 * row.count, priced_by="python_scalar")
 
 
-@cause("E204", "implicit-cast",
+@cause("E204", "implicit-cast: large arrays are converted to another dtype on the way in",
        "Twice the memory traffic; double precision by accident.",
        "implicit cast of an array of 256 KB or more, by line",
        wrong="""

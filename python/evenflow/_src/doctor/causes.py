@@ -48,8 +48,8 @@ class Finding:
         return max(self.cost_ms, self.tensorflow_ms or 0.0)
 
 
-def cause(code, title, symptom, counter, wrong, right):
-    """Makes the decorated rule a cause."""
+def cause(code, title, symptom, counter, wrong="", right=""):
+    """Makes the decorated rule a cause. `title` is a short name, a colon and what happens."""
 
     def mark(rule):
         CAUSES[code] = Cause(code, title, symptom, counter, rule, wrong.strip("\n"), right.strip("\n"))

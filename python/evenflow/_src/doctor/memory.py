@@ -5,7 +5,7 @@ from . import source
 from .causes import Finding, amount, cause, named, times
 
 
-@cause("E301", "trace-cache-growth",
+@cause("E301", "trace-cache-growth: a function needs more traces than are kept",
        "Memory follows the number of distinct keys.",
        "cache eviction, by function",
        wrong="""
@@ -101,7 +101,7 @@ def tape_kept(seen):
                       priced_by="tape")
 
 
-@cause("E305", "variables-in-loop",
+@cause("E305", "variables-in-loop: variables are made and dropped again and again",
        "Names, handles and kernels pile up.",
        "variable made and released, by line",
        wrong="""
@@ -127,8 +127,7 @@ def variables_in_loop(seen):
 
 @cause("E901", "drift: a place slowed down and no cause above explains it",
        "Calls take longer and longer.",
-       "function call, session run, eager op: median of the first and of the last 16 samples",
-       wrong="(nothing in the program)", right="(nothing in the program)")
+       "function call, session run, eager op: median of the first and of the last 16 samples")
 def drift(seen):
     for kind in ("function call", "session run", "eager op"):
         for row in seen.rows(kind):

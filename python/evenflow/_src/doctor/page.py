@@ -57,14 +57,15 @@ def _sentence(text):
 
 def _finding(f, most):
     c = table()[f.code]
-    short, _, rest = c.title.partition(":")
-    forms = (f'<div><small>instead of</small><pre><span>{html.escape(c.wrong)}</span></pre></div>'
+    short, _, rest = c.title.partition(": ")
+    forms = "" if not c.wrong else (
+             f'<div><small>instead of</small><pre><span>{html.escape(c.wrong)}</span></pre></div>'
              f'<div><small>write</small><pre><span>{html.escape(c.right)}</span></pre></div>')
     return (f'<details class="finding" open id="{f.code}-{f.place.line}"><summary><span class="code">{f.code}</span> <b>{html.escape(short)}</b>'
             f'<span class="where">{html.escape(report.short(f.place.file))}:{f.place.line} in {html.escape(f.place.function)}</span></summary>'
             f"<div>{_excerpt(f.place)}<p>{html.escape(_sentence(f.what))}.</p>{_bars(f, most)}"
             f'<p class="fix"><b>Fix:</b> {html.escape(f.fix)}.</p>'
-            f'<details class="more"><summary>What {f.code} means</summary><p class="soft">{html.escape(rest.strip() or c.symptom)}. '
+            f'<details class="more"><summary>What {f.code} means</summary><p class="soft">{html.escape(_sentence(rest))}. '
             f'{html.escape(c.symptom)}</p><div class="forms">{forms}</div></details></div></details>')
 
 

@@ -33,7 +33,7 @@ def slowest(seen, least_ms=1.0):
     return most if most and most.own_ms >= least_ms else None
 
 
-@cause("E107", "iterator-recreated, dataset-recreated",
+@cause("E107", "iterator-recreated, dataset-recreated: a pipeline is started or made again for few elements",
        "A fixed price at the head of every epoch or call; with small data it is the whole price.",
        "iterator, with its elements; dataset made; by line (counted under the doctor)",
        wrong="""
@@ -170,8 +170,7 @@ def shuffle_refill(seen):
 
 @cause("E306", "callback-kept: Python functions held by a pipeline",
        "Memory grows with each epoch over a Python function or generator.",
-       "Python function of a pipeline or graph: made and released, by line",
-       wrong="(an engine fault: nothing in the program)", right="(nothing to change)")
+       "Python function of a pipeline or graph: made and released, by line")
 def callback_kept(seen):
     gone = {source.key(r.place): r.count for r in seen.rows("Python function of a pipeline", "forgotten", by=("place",))}
     for row in seen.rows("Python function of a pipeline", "first", by=("place",)):

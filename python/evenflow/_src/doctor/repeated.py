@@ -5,7 +5,7 @@ from .causes import Finding, cause, named, times
 TRACES = 5  # fewer are a program's ordinary start
 
 
-@cause("E101", "retrace-value: a Python value is part of the key",
+@cause("E101", "retrace-value: each Python number or string gets a trace of its own",
        "Every call is as slow as the first, and memory grows by about 0.1 MB a call.",
        "trace(reason=value, argument, old and new value)",
        wrong="""
@@ -32,7 +32,7 @@ def retrace_value(seen):
                       priced_by="trace_list" if lists else "trace_value")
 
 
-@cause("E102", "retrace-shape: a new shape is part of the key",
+@cause("E102", "retrace-shape: each shape gets a trace or a plan of its own",
        "Input of variable length: each new length stalls, and its memory never returns.",
        "trace(reason=shape), plan(reason=shape, argument, axis, old and new size)",
        wrong="""
@@ -65,7 +65,7 @@ def retrace_shape(seen):
                       priced_by="trace_shape" if ours else None)
 
 
-@cause("E103", "retrace-identity: a fresh Python object is part of the key",
+@cause("E103", "retrace-identity: each new Python object is looked up or traced by itself",
        "The same data and the same method, yet each call is looked up anew; the look-up grows slower with every call.",
        "new object in a key; trace(reason=identity or instance)",
        wrong="""
@@ -98,7 +98,7 @@ def retrace_identity(seen):
                           cost_ms=row.ms, subject=row.subject, priced_by="trace_instance")
 
 
-@cause("E104", "function-in-loop: the decorator runs again",
+@cause("E104", "function-in-loop: tf.function is applied again and again",
        "Every pass costs a trace although nothing changed.",
        "function made, by line and by code object",
        wrong="""
@@ -146,7 +146,7 @@ def graph_grows(seen):
                       priced_by="graph_growth")
 
 
-@cause("E106", "session-per-call",
+@cause("E106", "session-per-call: a session is opened for few runs",
        "Milliseconds for a sum of two numbers.",
        "session closed, with its number of runs, by the line that opened it",
        wrong="""
@@ -167,7 +167,7 @@ def session_per_call(seen):
                       "open one session above the loop", priced_by="session")
 
 
-@cause("E108", "model-rebuilt or recompiled",
+@cause("E108", "model-rebuilt or recompiled: a model is made or compiled again and again",
        "A search over hyper-parameters slows and grows; clear_session helps little.",
        "model built, model compiled, by line (counted under the doctor)",
        wrong="""

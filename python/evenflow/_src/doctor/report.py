@@ -94,12 +94,14 @@ def as_json(findings, observed, notes=()):
 
 
 def explain(code):
-    """A cause with an example of the wrong and the right form; None: there is no such code."""
+    """A cause with an example of the wrong and the right form, if it has them; None: there is no such code."""
     c = table().get(code.upper())
     if c is None:
         return None
     def indent(text):
         return textwrap.indent(text, "    ")
 
-    return (f"{c.code} {c.title}\n\n{textwrap.fill(c.symptom, 100)}\nThe engine sees it by: {c.counter}.\n\n"
-            f"Instead of\n\n{indent(c.wrong)}\n\nwrite\n\n{indent(c.right)}")
+    about = f"{c.code} {c.title}\n\n{textwrap.fill(c.symptom, 100)}\nThe engine counts: {c.counter}.\n\n"
+    if not c.wrong:
+        return about + "No form is wrong by itself; a finding says what to do."
+    return about + f"Instead of\n\n{indent(c.wrong)}\n\nwrite\n\n{indent(c.right)}"

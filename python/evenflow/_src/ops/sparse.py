@@ -4,8 +4,21 @@ from ..graph import control_dependencies
 from ..namespace import export
 from ..shapes import TensorShape
 from . import debug
-from .common import SparseTensor, Tensor, convert, dtypes, executing_eagerly, known, seen, np, raw, static_shape, static_value
-from .math import truediv
+from .common import (
+    IndexedSlices,
+    SparseTensor,
+    Tensor,
+    convert,
+    dtypes,
+    executing_eagerly,
+    known,
+    np,
+    raw,
+    seen,
+    static_shape,
+    static_value,
+)
+from .math import cast, truediv
 
 
 def sparse(x):
@@ -134,6 +147,40 @@ def retain(sp_input, to_retain):
     )
     made._known = x.shape
     return made
+
+
+@export("sparse.reset_shape")
+def reset_shape(sp_input, new_shape=None):
+    """The same elements in a larger shape; without `new_shape`, in the smallest shape that holds them."""
+    x = sparse(sp_input)
+    indices, values = raw.Identity(x.indices), raw.Identity(x.values)
+    if new_shape is None:
+        # the largest index of no elements is the least int64, and one more than that is still negative
+        return SparseTensor(indices, values, raw.Maximum(raw.AddV2(raw.Max(indices, 0), 1), 0))
+    sizes = cast(new_shape, dtypes.int64)
+    length = TensorShape(static_shape(sizes)).with_rank(1)
+    length.assert_is_compatible_with(TensorShape(static_shape(x.dense_shape)))
+    want = static_value(sizes)
+    if want is None or not x.shape.is_fully_defined():
+        ranks = debug.assert_equal(raw.Shape(x.dense_shape), raw.Shape(sizes), "new_shape must have one size for each axis.")
+        with control_dependencies([ranks]):
+            fits = debug.assert_less_equal(x.dense_shape, sizes, "new_shape must not be smaller along any axis.")
+        sizes = debug.with_dependencies([fits], sizes)
+    elif any(new < old for new, old in zip(want, x.shape.as_list())):
+        raise ValueError(
+            f"Requested new_shape should have dimension sizes >= sp_input.shape; got {want.tolist()} for {x.shape.as_list()}"
+        )
+    made = SparseTensor(indices, values, sizes)
+    if want is not None:
+        made._known = TensorShape(want.tolist())
+    return made
+
+
+@export("sparse.mask")
+def mask(a, mask_indices, name=None):
+    """The slices of the IndexedSlices `a` whose indices are not among `mask_indices`."""
+    indices, rows = raw.ListDiff(a.indices, convert(mask_indices), name=name)
+    return IndexedSlices(raw.GatherV2(a.values, rows, 0), indices, a.dense_shape)
 
 
 @export("sparse.map_values")

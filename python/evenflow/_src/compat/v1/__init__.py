@@ -44,6 +44,7 @@ _RENAMED = {
     "string_to_hash_bucket_strong": "strings.to_hash_bucket_strong", "regex_replace": "strings.regex_replace",
     "substr": "strings.substr", "sparse_add": "sparse.add", "sparse_concat": "sparse.concat", "sparse_slice": "sparse.slice",
     "sparse_reshape": "sparse.reshape", "sparse_retain": "sparse.retain", "sparse_transpose": "sparse.transpose",
+    "sparse_reset_shape": "sparse.reset_shape", "sparse_mask": "sparse.mask",
     "sparse_softmax": "sparse.softmax", "sparse_maximum": "sparse.maximum", "sparse_minimum": "sparse.minimum",
     "sparse_fill_empty_rows": "sparse.fill_empty_rows", "sparse_to_indicator": "sparse.to_indicator",
     "sparse_segment_sum": "sparse.segment_sum", "sparse_segment_mean": "sparse.segment_mean",

@@ -35,8 +35,18 @@ def costs(f):
     return here, " and ".join(there)
 
 
+def _folder():
+    try:
+        return os.getcwd()
+    except OSError:  # it was removed
+        return os.sep
+
+
+STARTED_IN = _folder()  # the reader of the report is still there when the program has gone elsewhere
+
+
 def short(path):
-    relative = os.path.relpath(path) if os.path.isabs(path) else path
+    relative = os.path.relpath(path, STARTED_IN) if os.path.isabs(path) else path
     return path if relative.startswith("..") else relative
 
 

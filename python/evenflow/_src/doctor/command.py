@@ -51,25 +51,35 @@ def parser():
     return parse
 
 
-def _say(text):
-    print(f"evenflow doctor: {text}", file=sys.stderr)
+def _say(text, stream=None):
+    print(f"evenflow doctor: {text}", file=stream or sys.stderr, flush=True)
 
 
-def _write(path, text):
+def _write(path, text, stream):
     try:
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)
-        _say(f"wrote {path}")
+        _say(f"wrote {report.short(path)}", stream)
     except OSError as e:
-        _say(f"cannot write {path!r}: {e.strerror}")
+        _say(f"cannot write {path!r}: {e.strerror}", stream)
 
 
-def _out(text):
+def _out(text, stream=None):
     """Prints to standard output; a reader that has gone, as `head` does, is no error."""
+    stream = stream or sys.stdout
     try:
-        print(text, end="" if text.endswith("\n") else "\n", flush=True)
+        print(text, end="" if text.endswith("\n") else "\n", flush=True, file=stream)
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def _flush_program():
+    """Shows what the program has printed, before what the doctor prints. It may have closed or replaced its streams."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (AttributeError, ValueError, OSError):
+            pass
 
 
 def patterns(text):
@@ -161,26 +171,32 @@ def main(arguments, run_file, run_module):
         _say(missing)
         return 2
 
+    printed = report.kept(1) if options.json or options.diff else None
+    for name in ("html", "memory"):  # of where the doctor was started, wherever the program goes
+        setattr(options, name, getattr(options, name) and os.path.abspath(getattr(options, name)))
+
     def finish(diagnosis):
-        sys.stdout.flush()
+        told = diagnosis.stream
+        _flush_program()
         if options.json:
-            _out(diagnosis.json())
+            _out(diagnosis.json(), printed)
         else:
             diagnosis.print()
         if options.html:
-            _write(options.html, diagnosis.html())
+            _write(options.html, diagnosis.html(), told)
         if options.memory:
-            _write(options.memory, diagnosis.memory())
+            _write(options.memory, diagnosis.memory(), told)
         if options.diff:
             made = patch.diff(diagnosis.findings)
             if made:
-                _out(made)
+                _out(made, printed)
             elif diagnosis.findings:
-                _say("none of these fixes is mechanical: there is no patch")
+                _say("none of these fixes is mechanical: there is no patch", told)
         for option in {"--html", "--diff", "--fail-on"} & {a.split("=")[0] for a in options.arguments}:
-            _say(f"the program was given {option}; an option of the doctor stands before the program")
+            _say(f"the program was given {option}; an option of the doctor stands before the program", told)
+        if printed:
+            printed.close()
         if fails(diagnosis.findings, wanted):
-            sys.stderr.flush()
             os._exit(STATUS)  # the program's own status has been decided by now
 
     session.at_exit(finish, options.all, record=bool(options.html or options.memory))

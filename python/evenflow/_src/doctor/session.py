@@ -2,7 +2,7 @@
 import atexit
 import os
 
-from . import data_entries, holders, keras_entries, report, save_entries
+from . import data_entries, holders, keras_entries, leaving, report, save_entries
 from .causes import examine
 from .notes import notes
 from .observed import Watch
@@ -16,6 +16,7 @@ class Diagnosis:
     def __init__(self, everything=False, recorder=None):
         self.findings, self.notes, self.hidden, self.observed, self._recorder = [], [], 0, None, recorder
         self._everything = everything
+        self.stream = None  # where the report is printed; None: to standard error, whatever it is by then
 
     def finish(self, watch):
         data_entries.tell()
@@ -34,7 +35,7 @@ class Diagnosis:
         return [f.code for f in self.findings]
 
     def print(self, stream=None):
-        report.as_text(self.findings, self.observed, stream, self.hidden, self.notes)
+        report.as_text(self.findings, self.observed, stream or self.stream, self.hidden, self.notes)
 
     def html(self):
         """A page with pictures; the run must have been recorded."""
@@ -60,13 +61,21 @@ def begin(everything=False, record=False):
 def at_exit(finish, everything=False, record=False):
     """Examines the whole program; `finish(diagnosis)` is called when it ends."""
     diagnosis, watch = begin(everything, record)
+    diagnosis.stream = report.kept(2)
     process = os.getpid()
 
     def end():
         if os.getpid() == process:  # not in a child that was forked
             diagnosis.finish(watch)
             finish(diagnosis)
+            if diagnosis.stream:
+                diagnosis.stream.close()
 
-    atexit.register(end)
+    def ended():
+        forget()
+        end()
+
+    forget = leaving.before(end)
+    atexit.register(ended)
     return diagnosis
 

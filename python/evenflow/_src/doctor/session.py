@@ -20,11 +20,11 @@ class Diagnosis:
 
     def finish(self, watch):
         data_entries.tell()
-        data_entries.end()
         if self._recorder:
             self._recorder.end()
         self.observed = watch.observed()
-        watch.end()
+        if watch.end():
+            data_entries.end()
         every = report.select(examine(self.observed), self.observed, everything=True)
         self.findings = report.select(every, self.observed, self._everything)
         self.hidden = len(every) - len(self.findings)
@@ -58,8 +58,13 @@ def begin(everything=False, record=False):
     return Diagnosis(everything, Recorder() if record else None), watch
 
 
+_whole = []  # takes back the examination of the whole program
+
+
 def at_exit(finish, everything=False, record=False):
     """Examines the whole program; `finish(diagnosis)` is called when it ends."""
+    for earlier in _whole:  # a program is examined once, also if EVENFLOW_DOCTOR=1 is set and the command runs it
+        earlier()
     diagnosis, watch = begin(everything, record)
     diagnosis.stream = report.kept(2)
     process = os.getpid()
@@ -76,6 +81,13 @@ def at_exit(finish, everything=False, record=False):
         end()
 
     forget = leaving.before(end)
+    def replaced():
+        forget()
+        atexit.unregister(ended)
+        watch.end()
+        diagnosis.stream = diagnosis.stream and diagnosis.stream.close()
+
+    _whole[:] = [replaced]
     atexit.register(ended)
     return diagnosis
 

@@ -7,8 +7,6 @@
 
 The fixture is available wherever Evenflow is installed, because it is an entry point of pytest.
 """
-import fnmatch
-
 import pytest
 
 
@@ -42,11 +40,12 @@ class Examination:
 
         return "\n".join(report.line(f) for f in self.findings)
 
-    def check(self, codes="E???"):
-        """Fails the test if one of these codes was found: E1xx,E202. Ends the examination."""
-        wanted = [c.strip().replace("x", "?") for c in codes.split(",") if c.strip()]
-        bad = [f for f in self.findings if any(fnmatch.fnmatch(f.code, w) for w in wanted)]
-        if bad:
+    def check(self, codes="Exxx"):
+        """Fails the test if one of these codes was found: E1xx,E202. Ends the examination. Raises ValueError for a code that no cause
+        has."""
+        from evenflow._src.doctor import command
+
+        if command.fails(self.findings, command.patterns(codes)):
             pytest.fail(f"evenflow doctor:\n{self.report}", pytrace=False)
 
 

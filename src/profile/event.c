@@ -113,10 +113,26 @@ static void thread_ended(void *arg) {
     ef_mutex_unlock(&rings_lock);
 }
 
+/* A pause between two readings of the clocks, as on a busy machine, would make them differ by the
+ * pause: the reading that took least of some is the one to believe. */
+ef_moment ef_moment_read(uint64_t (*ticks)(void), uint64_t (*ns)(void)) {
+    enum { AT_ONCE = 4096, TRIES = 16 };
+    ef_moment best = {0};
+    uint64_t least = UINT64_MAX;
+    for (int k = 0; k < TRIES && least > AT_ONCE; k++) {
+        uint64_t before = ticks(), now = ns(), took = ticks() - before;
+        if (took >= least) continue;
+        least = took;
+        best = (ef_moment){before + took / 2, now};
+    }
+    return best;
+}
+
 static void begin(void) {
     key_made = pthread_key_create(&key, thread_ended) == 0;
-    ef_event_began.ticks_begun = ef_event_clock();
-    ef_event_began.ns_begun = ef_now_ns();
+    ef_moment now = ef_moment_read(ef_event_clock, ef_now_ns);
+    ef_event_began.ticks_begun = now.ticks;
+    ef_event_began.ns_begun = now.ns;
 }
 
 /* Nanoseconds per tick, better the longer the program has run. */
@@ -124,8 +140,9 @@ static double rate(void) {
     pthread_once(&once, begin);
     uint64_t t, ns;
     do { /* two readings of the clocks that are a millisecond apart at least */
-        t = ef_event_clock() - ef_event_began.ticks_begun;
-        ns = ef_now_ns() - ef_event_began.ns_begun;
+        ef_moment now = ef_moment_read(ef_event_clock, ef_now_ns);
+        t = now.ticks - ef_event_began.ticks_begun;
+        ns = now.ns - ef_event_began.ns_begun;
     } while (ns < 1000000);
     return t > 0 ? (double)ns / (double)t : 1;
 }

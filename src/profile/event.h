@@ -27,6 +27,12 @@ static inline void ef_loop_ended(uint64_t began, int64_t iterations) {
 
 void ef_events_start(void); /* makes base/watch.h post events; may be called again */
 
+/* What two clocks show at one moment, however busy the machine is. */
+typedef struct ef_moment {
+    uint64_t ticks, ns;
+} ef_moment;
+ef_moment ef_moment_read(uint64_t (*ticks)(void), uint64_t (*ns)(void));
+
 /* From ticks to nanoseconds: both clocks at one moment, and the nanoseconds of a tick. */
 typedef struct ef_event_rate {
     uint64_t ticks_begun, ns_begun;

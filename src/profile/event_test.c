@@ -46,6 +46,23 @@ EF_TEST(keeps_the_last_events) {
     CHECK_INT(events[9].value[0], 4999);
 }
 
+/* Clocks of which one tick is one nanosecond, and whose first readings are each interrupted. */
+static uint64_t made_up, pauses;
+static uint64_t made_up_ticks(void) { return made_up += 20; }
+static uint64_t made_up_ns(void) {
+    if (pauses > 0) made_up += 10000 * pauses--;
+    return made_up += 20;
+}
+
+EF_TEST(a_pause_does_not_part_the_clocks) {
+    made_up = 1000, pauses = 3;
+    ef_moment m = ef_moment_read(made_up_ticks, made_up_ns);
+    CHECK_NEAR((double)m.ticks, (double)m.ns, 100);
+    made_up = 1000, pauses = 1000; /* a machine that is never quiet: the shortest pause of some */
+    m = ef_moment_read(made_up_ticks, made_up_ns);
+    CHECK(m.ns > 0 && m.ns > m.ticks && m.ns - m.ticks < 985 * 10000 / 2 + 100);
+}
+
 EF_TEST(has_a_duration) {
     uint64_t before = ef_now_ns(), began = ef_event_clock(), from = ef_now_ns();
     while (ef_now_ns() - from < 3000000) {}
@@ -284,6 +301,7 @@ int main(void) {
     EF_RUN(counts_even_without_memory);
     EF_RUN(counts_and_names);
     EF_RUN(keeps_the_last_events);
+    EF_RUN(a_pause_does_not_part_the_clocks);
     EF_RUN(has_a_duration);
     EF_RUN(sums_by_place);
     EF_RUN(first_and_early_calls);

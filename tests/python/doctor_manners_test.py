@@ -15,6 +15,7 @@ def doctor(*arguments, cwd=None, **environment):
 @pytest.fixture
 def program(tmp_path):
     made = tmp_path / "program.py"
+    (tmp_path / "other.json").write_text('{"evenflow_doctor": 1}')
     made.write_text("import tensorflow as tf\nprint('ran')\n" + doctor_programs.PAIRS["E104"][0])
     return made
 
@@ -28,6 +29,15 @@ WRONG = {
     "two kinds of output": (["--json", "--diff", "program.py"], "give one of them"),
     "a page into no folder": (["--html", "nowhere/a.html", "program.py"], "there is no such folder"),
     "a page onto a folder": (["--html", ".", "program.py"], "it is a folder"),
+    "a page onto a program": (["--html", "program.py", "program.py"], "it is a program"),
+    "a page without a name": (["--html", "", "program.py"], "the name is empty"),
+    "two reports in one file": (["--html", "a", "--memory", "./a", "program.py"], "give two"),
+    "a program beside a process": (["--live", "1", "program.py"], "leave 'program.py' out"),
+    "a process that cannot be": (["--live", "0"], "pgrep"),
+    "no time to wait": (["--live", "1", "--every", "0"], "--every 10"),
+    "a time that is no number": (["--live", "1", "--every", "nan"], "--every 10"),
+    "a file that is not JSON": (["--read", "program.py"], "ef_doctor_save"),
+    "a file with other JSON": (["--read", "other.json"], "ef_doctor_save"),
     "a profile into no folder": (["--memory", "nowhere/a.json", "program.py"], "there is no such folder"),
     "a process that is no number": (["--live", "abc"], "--help"),
     "an unknown option": (["--bogus", "program.py"], "stand before the program"),
@@ -97,3 +107,39 @@ def test_colours_only_on_a_terminal(program):
             shown += more
         os.close(ours)
         assert done.wait() == 0 and b"E104" in shown and (b"\033[1m" in shown) == expected
+
+
+def test_a_family_of_causes():
+    done = doctor("explain", "e30x")
+    assert done.returncode == 0 and [f"E30{k} " in done.stdout for k in range(1, 8)] == [True] * 6 + [False]
+    assert doctor("explain", "E999", "E104").returncode == 2
+
+
+@pytest.mark.parametrize("value", ["off", "0", "no", "false"])
+def test_switched_off_in_the_environment(value, program):
+    done = subprocess.run([sys.executable, "-c", "import evenflow"], text=True, capture_output=True, env={**os.environ, "EVENFLOW_DOCTOR": value})
+    assert done.returncode == 0 and done.stderr == ""
+
+
+def test_codes_of_the_fixture(monkeypatch):
+    """In small letters they are the same codes; one that no cause has is an error, not a check that always passes."""
+    from evenflow import pytest_plugin
+
+    examination = pytest_plugin.Examination()
+    examination.end()
+    examination._diagnosis.findings = [type("Found", (), {"code": "E104"})()]
+    monkeypatch.setattr(pytest_plugin.Examination, "report", "the report")
+    with pytest.raises(pytest.fail.Exception, match="the report"):
+        examination.check("e1xx")
+    examination.check("E2xx")
+    with pytest.raises(ValueError, match="E7xx"):
+        examination.check("E7xx")
+
+
+def test_a_trace_onto_a_program(program):
+    text = program.read_text()
+    done = subprocess.run([sys.executable, "-m", "evenflow", "run", "--trace", str(program), str(program)], text=True, capture_output=True)
+    assert done.returncode == 2 and "it is a program" in done.stderr and program.read_text() == text
+    done = subprocess.run([sys.executable, "-m", "evenflow", "run", f"--trace={program.parent / 'trace.json'}", str(program)], text=True,
+                          capture_output=True)
+    assert done.returncode == 0 and "traceEvents" in (program.parent / "trace.json").read_text(), done.stderr

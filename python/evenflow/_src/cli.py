@@ -122,6 +122,9 @@ def _run_traced(arguments):
     from evenflow._src.trace_file import traced  # only this option needs it
     if len(arguments) < 2:
         return _fail("evenflow run", "--trace needs a file to write to, and a program (see evenflow run --help)")
+    if arguments[0].endswith(".py") and os.path.exists(arguments[0]):
+        return _fail("evenflow run", f"cannot write the trace to {arguments[0]!r}: it is a program; the name of the trace comes first, then "
+                     "the program")
     try:
         with traced(arguments[0]):
             return _run(arguments[1:])
@@ -132,8 +135,8 @@ def _run_traced(arguments):
 
 
 def _run(arguments):
-    if arguments[:1] == ["--trace"]:
-        return _run_traced(arguments[1:])
+    if arguments and arguments[0].split("=")[0] == "--trace":
+        return _run_traced(arguments[0].split("=", 1)[1:] + arguments[1:])
     if arguments[:1] == ["-m"] and len(arguments) > 1:
         alias.install()
         return run_module(arguments[1], arguments[2:])

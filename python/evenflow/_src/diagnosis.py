@@ -41,5 +41,5 @@ class doctor:  # noqa: N801 - a context manager is called like a function
 
 def from_environment():
     """Examines the program until its exit if EVENFLOW_DOCTOR=1 is set, so that the program needs no change."""
-    if os.environ.get("EVENFLOW_DOCTOR", "0") not in ("", "0"):
+    if os.environ.get("EVENFLOW_DOCTOR", "0").lower() not in ("", "0", "no", "off", "false"):
         _session().at_exit(lambda diagnosis: diagnosis.print())

@@ -5,6 +5,7 @@ import os
 import sys
 
 from . import _core
+from .doctor import leaving
 from .recording import Recording
 
 
@@ -33,11 +34,18 @@ def traced(path):
     """Records the events inside and writes them to `path`, even if an exception ends the block."""
     with open(path, "w") as f:  # opened first, so that an invalid path is reported before the program runs
         recording = Recording()
-        try:
-            yield
-        finally:
+
+        def write():
             slices, dropped = recording.end()
             json.dump(trace_events(slices, dropped), f)
             f.write("\n")
-    if dropped:
-        print(f"evenflow: {path} has the first {len(slices)} events; {dropped} more were dropped", file=sys.stderr)
+            f.flush()
+            if dropped:
+                print(f"evenflow: {path} has the first {len(slices)} events; {dropped} more were dropped", file=sys.stderr)
+
+        forget = leaving.before(write)
+        try:
+            yield
+        finally:
+            forget()
+            write()

@@ -51,25 +51,35 @@ def parser():
     return parse
 
 
-def _say(text):
-    print(f"evenflow doctor: {text}", file=sys.stderr)
+def _say(text, stream=None):
+    print(f"evenflow doctor: {text}", file=stream or sys.stderr, flush=True)
 
 
-def _write(path, text):
+def _write(path, text, stream):
     try:
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)
-        _say(f"wrote {path}")
+        _say(f"wrote {report.short(path)}", stream)
     except OSError as e:
-        _say(f"cannot write {path!r}: {e.strerror}")
+        _say(f"cannot write {path!r}: {e.strerror}", stream)
 
 
-def _out(text):
+def _out(text, stream=None):
     """Prints to standard output; a reader that has gone, as `head` does, is no error."""
+    stream = stream or sys.stdout
     try:
-        print(text, end="" if text.endswith("\n") else "\n", flush=True)
+        print(text, end="" if text.endswith("\n") else "\n", flush=True, file=stream)
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def _flush_program():
+    """Shows what the program has printed, before what the doctor prints. It may have closed or replaced its streams."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (AttributeError, ValueError, OSError):
+            pass
 
 
 def patterns(text):
@@ -77,7 +87,7 @@ def patterns(text):
     made = [code.strip().upper().replace("X", "?") for code in text.split(",") if code.strip()]
     for pattern in made:
         if not fnmatch.filter(report.table(), pattern):
-            raise ValueError(f"--fail-on {pattern.replace('?', 'x')!r} matches no cause; write codes like E104 or E1xx, "
+            raise ValueError(f"{pattern.replace('?', 'x')!r} matches no cause; write codes like E104 or E1xx, "
                              "`evenflow doctor explain` lists them")
     return made
 
@@ -86,35 +96,60 @@ def fails(findings, wanted):
     return any(fnmatch.fnmatch(f.code, pattern) for f in findings for pattern in wanted)
 
 
+def _unwritable(path):
+    """Why no report should be written to a path; None: it may, or no path was given."""
+    if path is None:
+        return None
+    if path == "":
+        return "the name is empty"
+    folder = os.path.dirname(os.path.abspath(path))
+    if os.path.isdir(path):
+        return "it is a folder"
+    if not os.path.isdir(folder):
+        return "there is no such folder"
+    if path.endswith(".py") and os.path.exists(path):
+        return "it is a program; the name of the report comes first, then the program"
+    return None if os.access(path if os.path.exists(path) else folder, os.W_OK) else "no permission"
+
+
 def _wrong(options):
     """What is wrong with the options together; None: nothing."""
     elsewhere = options.live is not None or options.read is not None
     if options.every is not None and options.live is None:
         return "--every goes with --live: evenflow doctor --live PID --every SECONDS"
+    if options.every is not None and not 0 < options.every < float("inf"):
+        return f"--every {options.every:g} is no time to wait; give seconds, as in --every 10"
     if options.live is not None and options.read is not None:
         return "--live and --read exclude each other; give one of them"
+    if options.live is not None and options.live <= 0:
+        return f"--live {options.live} is not a process id; `pgrep -a python` lists the processes that run Python"
+    if elsewhere and options.program is not None:
+        return (f"--{'live' if options.live is not None else 'read'} runs no program: leave {options.program!r} out, or run it by "
+                "evenflow doctor PROGRAM.py")
     for name in ("html", "memory", "diff"):
         if elsewhere and getattr(options, name):
             return f"--{name} needs a run: evenflow doctor --{name} {'FILE ' * (name != 'diff')}PROGRAM.py"
     if options.json and options.diff:
         return "--json and --diff both print to standard output; give one of them"
-    for path in (options.html, options.memory):
-        folder = os.path.dirname(os.path.abspath(path)) if path else None
-        if folder and (not os.path.isdir(folder) or os.path.isdir(path) or not os.access(path if os.path.exists(path) else folder, os.W_OK)):
-            why = "it is a folder" if os.path.isdir(path) else "there is no such folder" if not os.path.isdir(folder) else "no permission"
-            return f"cannot write {path!r}: {why}; nothing was run"
+    if options.html and options.memory and os.path.abspath(options.html) == os.path.abspath(options.memory):
+        return "--html and --memory write to the same file; give two"
+    for name in ("html", "memory"):
+        why = _unwritable(getattr(options, name))
+        if why:
+            return f"cannot write {getattr(options, name)!r}: {why}; nothing was run"
     return None
 
 
 def explain(codes):
-    status = 0
-    for code in codes or sorted(report.table()):
-        text = report.explain(code)
-        if text is None:
+    status, parts = 0, []
+    for code in codes:
+        found = fnmatch.filter(report.table(), code.upper().replace("X", "?"))  # E1xx: all of them
+        if not found:
             _say(f"there is no cause {code!r}; there are {', '.join(report.table())}")
             status = 2
-        else:
-            _out(text if codes else f"{code}  {report.table()[code].title}")
+        parts += [report.explain(c) for c in found]
+    if parts or not codes:
+        _out("\n\n\n".join(parts) if codes else "\n".join(f"{c}  {cause.title}" for c, cause in report.table().items()))
     return status
 
 
@@ -147,7 +182,7 @@ def main(arguments, run_file, run_module):
     try:
         wrong, wanted = _wrong(options), patterns(options.fail_on)
     except ValueError as e:
-        wrong = str(e)
+        wrong = f"--fail-on {e}"
     if wrong:
         _say(wrong)
         return 2
@@ -161,26 +196,32 @@ def main(arguments, run_file, run_module):
         _say(missing)
         return 2
 
+    printed = report.kept(1) if options.json or options.diff else None
+    for name in ("html", "memory"):  # of where the doctor was started, wherever the program goes
+        setattr(options, name, getattr(options, name) and os.path.abspath(getattr(options, name)))
+
     def finish(diagnosis):
-        sys.stdout.flush()
+        told = diagnosis.stream
+        _flush_program()
         if options.json:
-            _out(diagnosis.json())
+            _out(diagnosis.json(), printed)
         else:
             diagnosis.print()
         if options.html:
-            _write(options.html, diagnosis.html())
+            _write(options.html, diagnosis.html(), told)
         if options.memory:
-            _write(options.memory, diagnosis.memory())
+            _write(options.memory, diagnosis.memory(), told)
         if options.diff:
             made = patch.diff(diagnosis.findings)
             if made:
-                _out(made)
+                _out(made, printed)
             elif diagnosis.findings:
-                _say("none of these fixes is mechanical: there is no patch")
+                _say("none of these fixes is mechanical: there is no patch", told)
         for option in {"--html", "--diff", "--fail-on"} & {a.split("=")[0] for a in options.arguments}:
-            _say(f"the program was given {option}; an option of the doctor stands before the program")
+            _say(f"the program was given {option}; an option of the doctor stands before the program", told)
+        if printed:
+            printed.close()
         if fails(diagnosis.findings, wanted):
-            sys.stderr.flush()
             os._exit(STATUS)  # the program's own status has been decided by now
 
     session.at_exit(finish, options.all, record=bool(options.html or options.memory))

@@ -51,14 +51,26 @@ def _function(place):
 
 
 class Own:
-    """The sums of this process."""
+    """The sums of this process; `before`: those that are not to count, because they were made before."""
 
-    def __init__(self):
+    def __init__(self, before=None):
         self.tallies, self.note = _core.event_tallies(), _core.event_note
         self.kept = _core.event_kept()
+        if before is not None:
+            earlier = {t[:4]: t for t in before}
+            self.tallies = [made for made in (_since(t, earlier.get(t[:4])) for t in self.tallies) if made]
+            self.kept = []  # it does not tell when they were made
 
     def place(self, number):
         return _core.event_place(number)
+
+
+def _since(tally, before):
+    """What a sum has grown by: samples, count, time and values. None: it has not."""
+    if before is None:
+        return tally
+    grown = tuple(now - then for now, then in zip(tally[5:11], before[5:11]))
+    return tally[:5] + grown + tally[11:] if grown[1] > 0 else None
 
 
 class Other:
@@ -149,15 +161,24 @@ class Watch:
     PERIOD = 64  # under the doctor one call in this many is sampled
     BURST = 1000  # but all of the first ones, so that a short run has figures and a picture of them
 
+    open = []  # the watches that have not ended: one in another must leave the sums of the outer one alone
+
     def __init__(self):
         self._before = _core.event_period(self.PERIOD)
         _core.event_burst(self.BURST)
-        _core.event_reset()
+        self._earlier = _core.event_tallies() if Watch.open else None
+        if not Watch.open:
+            _core.event_reset()
+        Watch.open.append(self)
         self._began = time.perf_counter()
 
     def observed(self):
-        return Observed(1e3 * (time.perf_counter() - self._began))
+        return Observed(1e3 * (time.perf_counter() - self._began), Own(self._earlier))
 
     def end(self):
-        _core.event_burst(0)
-        _core.event_period(self._before)
+        """Ends it; returns whether no other goes on."""
+        Watch.open.remove(self)
+        if not Watch.open:
+            _core.event_burst(0)
+            _core.event_period(self._before)
+        return not Watch.open

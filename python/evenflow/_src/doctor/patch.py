@@ -3,7 +3,7 @@ import ast
 import difflib
 import linecache
 
-from . import source
+from . import report, source
 
 
 def _replace(lines, node, text):
@@ -128,9 +128,18 @@ def diff(findings):
         if all(lines[k] == before[k] for k in touched):
             for k in touched:
                 lines[k] = trial[k]
-    out = []
-    for file, lines in changed.items():
-        before = [text.rstrip("\n") for text in linecache.getlines(file)]
-        after = "\n".join(lines).split("\n")
-        out += difflib.unified_diff(before, after, file, file, lineterm="")
-    return "\n".join(out) + "\n" if out else ""
+    return "".join(_unified(file, lines) for file, lines in changed.items())
+
+
+def _unified(file, lines):
+    """The patch of one file, under the name it has from where the doctor was started: `patch` takes no absolute names. The ends
+    of its lines are those of the file, which Python's own readers of source do not keep."""
+    before = source.raw_lines(file)
+    end = "\r\n" if before and before[0].endswith("\r\n") else "\n"
+    after = [text + end for text in "\n".join(lines).split("\n")]
+    if before and not before[-1].endswith("\n"):
+        after[-1] = after[-1][:-len(end)]
+    name = report.short(file)
+    name += "\t" * (" " in name)  # where a name with spaces ends
+    return "".join(text if text.endswith("\n") else f"{text}\n\\ No newline at end of file\n"
+                   for text in difflib.unified_diff(before, after, name, name))

@@ -9,6 +9,16 @@ from .causes import amount, table
 from .prices import PRICES
 
 
+def kept(number):
+    """A stream of its own to where standard output (1) or standard error (2) goes now: the program may replace or close its own. None:
+    there is none."""
+    like = sys.__stdout__ if number == 1 else sys.__stderr__
+    try:
+        return open(os.dup(number), "w", encoding=getattr(like, "encoding", None) or "utf-8", errors=getattr(like, "errors", None))
+    except OSError:
+        return None
+
+
 def worth_showing(finding, observed, there_ms):
     """Whether a finding is 1 % of the run, here or on TensorFlow, or a megabyte."""
     return (finding.cost_ms >= 0.01 * observed.wall_ms or (finding.tensorflow_ms or 0) >= 0.01 * there_ms
@@ -35,8 +45,18 @@ def costs(f):
     return here, " and ".join(there)
 
 
+def _folder():
+    try:
+        return os.getcwd()
+    except OSError:  # it was removed
+        return os.sep
+
+
+STARTED_IN = _folder()  # the reader of the report is still there when the program has gone elsewhere
+
+
 def short(path):
-    relative = os.path.relpath(path) if os.path.isabs(path) else path
+    relative = os.path.relpath(path, STARTED_IN) if os.path.isabs(path) else path
     return path if relative.startswith("..") else relative
 
 
@@ -50,6 +70,8 @@ def line(f):
 def as_text(findings, observed, stream=None, hidden=0, notes=()):
     """The report, wrapped for a terminal."""
     stream = stream or sys.stderr
+    if stream is None:
+        return  # the process has no standard error
     colour = stream.isatty() and not os.environ.get("NO_COLOR")
     bold, dim, plain = ("\033[1m", "\033[2m", "\033[0m") if colour else ("", "", "")
     try:
@@ -80,7 +102,7 @@ def as_text(findings, observed, stream=None, hidden=0, notes=()):
     for where, what in placed:
         out += textwrap.wrap(f"{where}{what}.", width - 2, initial_indent="  ", subsequent_indent="    ", break_long_words=False,
                              break_on_hyphens=False)
-    print("\n".join(out), file=stream)
+    print("\n".join(out), file=stream, flush=True)
 
 
 def as_json(findings, observed, notes=()):

@@ -2,7 +2,7 @@
 import atexit
 import os
 
-from . import data_entries, holders, keras_entries, report, save_entries
+from . import data_entries, holders, keras_entries, leaving, report, save_entries
 from .causes import examine
 from .notes import notes
 from .observed import Watch
@@ -16,14 +16,15 @@ class Diagnosis:
     def __init__(self, everything=False, recorder=None):
         self.findings, self.notes, self.hidden, self.observed, self._recorder = [], [], 0, None, recorder
         self._everything = everything
+        self.stream = None  # where the report is printed; None: to standard error, whatever it is by then
 
     def finish(self, watch):
         data_entries.tell()
-        data_entries.end()
         if self._recorder:
             self._recorder.end()
         self.observed = watch.observed()
-        watch.end()
+        if watch.end():
+            data_entries.end()
         every = report.select(examine(self.observed), self.observed, everything=True)
         self.findings = report.select(every, self.observed, self._everything)
         self.hidden = len(every) - len(self.findings)
@@ -34,7 +35,7 @@ class Diagnosis:
         return [f.code for f in self.findings]
 
     def print(self, stream=None):
-        report.as_text(self.findings, self.observed, stream, self.hidden, self.notes)
+        report.as_text(self.findings, self.observed, stream or self.stream, self.hidden, self.notes)
 
     def html(self):
         """A page with pictures; the run must have been recorded."""
@@ -57,16 +58,36 @@ def begin(everything=False, record=False):
     return Diagnosis(everything, Recorder() if record else None), watch
 
 
+_whole = []  # takes back the examination of the whole program
+
+
 def at_exit(finish, everything=False, record=False):
     """Examines the whole program; `finish(diagnosis)` is called when it ends."""
+    for earlier in _whole:  # a program is examined once, also if EVENFLOW_DOCTOR=1 is set and the command runs it
+        earlier()
     diagnosis, watch = begin(everything, record)
+    diagnosis.stream = report.kept(2)
     process = os.getpid()
 
     def end():
         if os.getpid() == process:  # not in a child that was forked
             diagnosis.finish(watch)
             finish(diagnosis)
+            if diagnosis.stream:
+                diagnosis.stream.close()
 
-    atexit.register(end)
+    def ended():
+        forget()
+        end()
+
+    forget = leaving.before(end)
+    def replaced():
+        forget()
+        atexit.unregister(ended)
+        watch.end()
+        diagnosis.stream = diagnosis.stream and diagnosis.stream.close()
+
+    _whole[:] = [replaced]
+    atexit.register(ended)
     return diagnosis
 

@@ -4,6 +4,7 @@ import ast
 import functools
 import linecache
 import re
+import tokenize
 
 _LIBRARY = ("-packages/", "/evenflow/_src/")
 _IGNORE = re.compile(r"#\s*evenflow:\s*ignore\b([^#]*)")
@@ -20,6 +21,17 @@ def is_library(place):
 
 def text(file, line):
     return linecache.getline(file, line).rstrip("\n")
+
+
+def raw_lines(file):
+    """The lines of a file with the ends they have; [] if it cannot be read."""
+    try:
+        with open(file, "rb") as f:
+            encoding = tokenize.detect_encoding(f.readline)[0]
+        with open(file, encoding=encoding, newline="") as f:
+            return list(f)
+    except (OSError, SyntaxError, ValueError):
+        return []
 
 
 @functools.lru_cache(maxsize=64)

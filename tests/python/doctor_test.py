@@ -151,7 +151,8 @@ def test_command(tmp_path):
     assert "program.py:9: E104 function-in-loop" in done.stderr and "Fix: wrap it" in done.stderr
     done = command("doctor", "--json", "--fail-on", "E1xx", str(program))
     assert done.returncode == 3
-    (finding,) = json.loads(done.stdout[done.stdout.index("\n") + 1:])["findings"]
+    (finding,) = json.loads(done.stdout)["findings"]  # what the program prints is not among it
+    assert "[]\n" in done.stderr
     assert finding["code"] == "E104" and finding["line"] == 9 and finding["count"] == 30
     assert finding["measured_by"] == "04_function_made_in_loop"
     assert command("doctor", "--fail-on", "E2xx", str(program)).returncode == 0

@@ -82,6 +82,15 @@ def _flush_program():
             pass
 
 
+def _send_output_to_errors():
+    """What the program prints goes to standard error from now on, so that standard output holds the report alone."""
+    try:
+        sys.stdout.flush()
+        os.dup2(2, 1)
+    except (AttributeError, ValueError, OSError):
+        pass  # one of the two is closed
+
+
 def patterns(text):
     """The patterns of --fail-on: E1xx,E202 -> ['E1??', 'E202']. Raises ValueError for one that no cause can match."""
     made = [code.strip().upper().replace("X", "?") for code in text.split(",") if code.strip()]
@@ -197,6 +206,8 @@ def main(arguments, run_file, run_module):
         return 2
 
     printed = report.kept(1) if options.json or options.diff else None
+    if printed:
+        _send_output_to_errors()
     for name in ("html", "memory"):  # of where the doctor was started, wherever the program goes
         setattr(options, name, getattr(options, name) and os.path.abspath(getattr(options, name)))
 

@@ -6,7 +6,7 @@
  *   EF_FLOATS2(add, x + y, x + y)               F32, F64 and, by converting blocks, F16 and BF16
  *   EF_WRAPS2(add, x + y)                       ints; computed unsigned, so overflow wraps
  *
- *   static ef_tile_fn *const add_tiles[EF_DTYPES] = {EF_ROWS_FLOAT(add) EF_ROWS_WRAP(add)};
+ *   EF_TILE_TABLE(add) = {EF_ROWS_FLOAT(add) EF_ROWS_WRAP(add)};     makes add_tiles
  *
  * A FN macro instead of an expression (EF_FLOATS1_FN(exp, ef_exp)) calls ef_exp_F32 or ef_exp_F64.
  */

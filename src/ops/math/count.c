@@ -5,7 +5,7 @@
 #include "ops/shapes.h"
 #include <math.h>
 
-#define WEIGHTS "T: {int32, int64, float, double}"
+#define VALUE_TYPES "T: {int32, int64, float, double}"
 
 /* ---- HistogramFixedWidth ----------------------------------------------------------------------
  */
@@ -74,7 +74,7 @@ const ef_op ef_op_HistogramFixedWidth = {
            "count in the first or last bin.",
     .in = {"values: T", "value_range: T", "nbins: int32"},
     .out = {"out: dtype"},
-    .types = WEIGHTS,
+    .types = VALUE_TYPES,
     .attr = {EF_ATTR(histogram_attrs, dtype, "{int32, int64}", "int32")},
     .attr_size = sizeof(histogram_attrs),
     .traits = EF_NO_GRAD,
@@ -125,7 +125,7 @@ const ef_op ef_op_Bucketize = {
     .doc = "For each element, the number of sorted `boundaries` that are less than or equal to it.",
     .in = {"input: T"},
     .out = {"output: int32"},
-    .types = WEIGHTS,
+    .types = VALUE_TYPES,
     .attr = {EF_ATTR(bucket_attrs, boundaries, "list(float)", NULL)},
     .attr_size = sizeof(bucket_attrs),
     .traits = EF_NO_GRAD,

@@ -379,7 +379,12 @@ static PyObject *core_place(PyObject *module, PyObject *number) {
     unsigned long place = PyLong_AsUnsignedLongMask(number);
     if (PyErr_Occurred()) return NULL;
     if (!ef_site_get((uint32_t)place, &s)) Py_RETURN_NONE;
-    return Py_BuildValue("(sis)", s.file, s.line, s.function);
+    PyObject *file = PyUnicode_DecodeFSDefault(s.file);
+    PyObject *name = PyUnicode_DecodeUTF8(s.function, (Py_ssize_t)strlen(s.function), "replace");
+    if (file != NULL && name != NULL) return Py_BuildValue("(NiN)", file, s.line, name);
+    Py_XDECREF(file);
+    Py_XDECREF(name);
+    return NULL;
 }
 
 static PyObject *core_note(PyObject *module, PyObject *number) {

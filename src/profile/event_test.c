@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { MOST = 20000 };
 static ef_event events[MOST];
@@ -180,6 +181,22 @@ EF_TEST(texts_in_a_full_table) {
     CHECK(refused > 0 && evicted == refused);
 }
 
+EF_TEST(long_texts_are_cut_between_characters) {
+    const void *gone;
+    char owner = 0, file[400], name[200];
+    for (int k = 0; k < 2; k++) { /* characters of two bytes, cut at an even and at an odd byte */
+        snprintf(file, sizeof file, "%s", k == 0 ? "" : "x");
+        for (size_t n = strlen(file); n + 2 < 380; n += 2) memcpy(file + n, "\xc3\xa4", 3);
+        snprintf(name, sizeof name, "%.*s", 150 - k, file);
+        strcat(file, k == 0 ? "a" : "ab");
+        ef_site_info where;
+        uint32_t place = ef_site_add(&owner, k, file, name, 7, &gone);
+        CHECK(place != 0 && ef_site_get(place, &where));
+        CHECK_INT((unsigned char)where.file[0], 0xc3);
+        CHECK(strlen(where.file) >= sizeof where.file - 2);
+    }
+}
+
 EF_TEST(notes_are_kept_for_a_while) {
     char text[64];
     uint32_t note = ef_event_note("argument 'n' was 1 and is now 2");
@@ -308,6 +325,7 @@ int main(void) {
     EF_RUN(is_bounded);
     EF_RUN(keeps_what_is_used);
     EF_RUN(texts_in_a_full_table);
+    EF_RUN(long_texts_are_cut_between_characters);
     EF_RUN(notes_are_kept_for_a_while);
     EF_RUN(a_binding_settles_places);
     EF_RUN(read_while_written);

@@ -127,7 +127,9 @@ void ef_site_copy(ef_site_table *out) {
 
 static void copy_end(char *out, size_t room, const char *text) {
     size_t n = strlen(text);
-    snprintf(out, room, "%s", n < room ? text : text + n - room + 1);
+    if (n >= room) text += n - room + 1;
+    while (n >= room && ((unsigned char)*text & 0xC0) == 0x80) text++; /* not inside a character */
+    snprintf(out, room, "%s", text);
 }
 
 bool ef_site_get(uint32_t place, ef_site_info *out) {

@@ -162,6 +162,8 @@ def test_figures():
     (("--compare", "tensorflow", "--peers", "nowhere"), ":f", 2,
      "'nowhere' has no bin/python; --peers takes the folder of a virtual environment"),
     (("--repeat", "0"), ":f", 2, "--repeat and --seconds must be positive"),
+    (("--seconds", "nan"), ":f", 2, "--repeat and --seconds must be positive"),
+    (("--size", "-3"), ":f", 2, "--size is -3; it must not be negative"),
 ])
 def test_errors_take_one_line(run, options, name, status, message):
     done = run(*options, name=name)

@@ -266,3 +266,19 @@ def test_public_classes_are_found_where_they_say(program):
         print(pickle.loads(pickle.dumps(tf.RaggedTensor)) is tf.RaggedTensor)
     """)
     assert done.stdout.splitlines() == ["True", "[]", "True"], done.stderr
+
+
+@pytest.mark.parametrize("method", ["spawn", "forkserver", "fork"])
+def test_processes_of_the_program(program, method):
+    """A process that multiprocessing starts anew imports the program again, and finds Evenflow there too."""
+    done = program(f"""
+import multiprocessing
+import tensorflow as tf
+def double(k):
+    return float(tf.constant(2.0) * k)
+if __name__ == "__main__":
+    context = multiprocessing.get_context({method!r})
+    with context.Pool(1) as pool:
+        print(pool.map_async(double, [1.0, 2.0]).get(timeout=60))
+""", timeout=120)
+    assert done.stdout == "[2.0, 4.0]\n", done.stderr[-2000:]

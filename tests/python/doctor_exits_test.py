@@ -56,3 +56,14 @@ def test_findings_as_json(end, tmp_path):
 def test_a_trace_is_written(end, tmp_path):
     assert run(tmp_path, end, "run", "--trace", "trace.json").returncode == ENDS[end][1]
     assert sum(e.get("cat") == "trace" for e in json.loads((tmp_path / "trace.json").read_text())["traceEvents"]) == 40
+
+
+@pytest.mark.parametrize("name", ["program.py", "programs.py"])
+def test_a_long_path_that_is_not_ascii(name, tmp_path):
+    """Only its end is kept; that must be whole characters, wherever it begins."""
+    folder = tmp_path.joinpath(*["\u00e4" * 40] * 5)
+    folder.mkdir(parents=True)
+    (folder / name).write_text(PROGRAM)
+    done = subprocess.run([sys.executable, "-m", "evenflow", "doctor", "--html", "page.html", str(folder / name)], text=True, capture_output=True,
+                          cwd=tmp_path, env=os.environ)
+    assert done.returncode == 0 and f"{name}:7: E101" in done.stderr and "Traceback" not in done.stderr, done.stderr

@@ -198,6 +198,18 @@ def test_the_page_loads_nothing(tmp_path):
     assert "cannot write" in command("doctor", "--html", "/nowhere/x.html", str(program)).stderr
 
 
+def test_a_saver_on_another_line(tmp_path):
+    """It is told to make it once, and nothing is said of the counter that it holds."""
+    found, _ = examine(f"""import evenflow as tf
+v = tf.Variable(tf.ones([10]))
+for i in range(60):
+    saver = tf.train.Checkpoint(v=v)
+    saver.save({str(tmp_path / "c")!r})
+""", tmp_path / "program.py")
+    assert [(f.code, f.place.line) for f in found] == [("E501", 5)]
+    assert "a saver was made 60 times" in found[0].what and "above the loop" in found[0].fix
+
+
 def test_an_iterator_that_is_not_read_to_its_end(tmp_path):
     text = "ds = tf.data.Dataset.range(400).map(lambda v: tf.numpy_function(slow, [v], tf.int64))\n"
     text = "def slow(v):\n    pause(0.002)\n    return v\n" + text + (

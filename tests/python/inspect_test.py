@@ -163,6 +163,12 @@ def test_command_shows_a_function(inspect, tmp_path):
     ElementTree.parse(tmp_path / "m.svg")
 
 
+def test_a_function_that_needs_no_arguments():
+    x = tf.ones([4])
+    for made in (tf.function(lambda: x * 2.0), tf.function(lambda y=x: y * 2.0)):
+        assert "Mul" in str(tf.experimental.inspect(made))
+
+
 def test_command_takes_signatures_sizes_and_attributes(inspect):
     done = inspect("--size", "5", "--json", name=":g")
     data = json.loads(done.stdout)

@@ -15,7 +15,7 @@ import sys
 import types
 
 import evenflow
-from evenflow._src import alias, generations
+from evenflow._src import alias, generations, spawned
 from evenflow._src.commands import COMMANDS, module
 from evenflow._src.commands.terminal import Failure
 
@@ -134,25 +134,31 @@ def _run_traced(arguments):
         return _fail("evenflow run", f"cannot write the trace to {arguments[0]!r}: {e.strerror}")
 
 
+def _be_tensorflow():
+    """Makes `import tensorflow` give Evenflow, here and in the processes that the program starts by multiprocessing."""
+    alias.install()
+    spawned.install()
+
+
 def _run(arguments):
     if arguments and arguments[0].split("=")[0] == "--trace":
         return _run_traced(arguments[0].split("=", 1)[1:] + arguments[1:])
     if arguments[:1] == ["-m"] and len(arguments) > 1:
-        alias.install()
+        _be_tensorflow()
         return run_module(arguments[1], arguments[2:])
     if not arguments or arguments == ["-m"]:
         return _fail("evenflow run", "no program was named; write evenflow run PROGRAM.py (see evenflow run --help)")
     if arguments[0].startswith("-") and arguments[0] != "-":
         return _fail("evenflow run", f"unknown option {arguments[0]!r}; options of the program follow its name "
                      "(see evenflow run --help)")
-    alias.install()
+    _be_tensorflow()
     return run_file(arguments[0], arguments[1:])
 
 
 def _command(name, arguments):
     """Runs a command other than `run`."""
     if name in ("doctor", "inspect", "bench"):
-        alias.install()
+        _be_tensorflow()
     if name == "doctor":
         return module(name).main(arguments, run_file, run_module)
     try:

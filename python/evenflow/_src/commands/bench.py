@@ -205,8 +205,10 @@ def _comparisons(times):
 def main(arguments, run_file):
     del run_file  # variants run in processes of their own
     options = parser().parse_args(arguments)
-    if options.repeat is not None and options.repeat < 1 or options.seconds <= 0:
+    if options.repeat is not None and options.repeat < 1 or not 0 < options.seconds < float("inf"):
         raise Failure("--repeat and --seconds must be positive")
+    if options.size < 0:
+        raise Failure(f"--size is {options.size}; it must not be negative")
     path, name = programs.split(options.program)
     programs.check_file(path)
     functions = name.split(",") if name else []

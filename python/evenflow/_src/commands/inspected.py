@@ -1,5 +1,6 @@
 """Inspects a user's object: asks the engine for its graph, passes and plan, and wraps them in an Inspection."""
 import json
+from inspect import signature
 
 from evenflow._src import _core, nest
 from evenflow._src.concrete import _flat_arguments
@@ -170,6 +171,15 @@ def traces(function):
     return function._list_all_concrete_functions()
 
 
+def _needs_nothing(function):
+    """Whether a function can be called without arguments: it has none, or all of them have defaults."""
+    try:
+        parameters = signature(function.python_function).parameters.values()
+    except (AttributeError, TypeError, ValueError):
+        return False
+    return all(p.default is not p.empty or p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in parameters)
+
+
 def of_function(function, args, kwargs, runs, name=None, trace=None, unknown=UNKNOWN_SIZE):
     name = name or getattr(function, "__name__", "function")
     given = args or kwargs
@@ -179,7 +189,7 @@ def of_function(function, args, kwargs, runs, name=None, trace=None, unknown=UNK
             args, kwargs = (), {}
     else:
         all_traces = traces(function)
-        if not all_traces and getattr(function, "input_signature", None) is not None:
+        if not all_traces and (getattr(function, "input_signature", None) is not None or _needs_nothing(function)):
             all_traces = [function.get_concrete_function()]
         if not all_traces:
             raise Failure(f"{name} has not been traced: call it first, give it an input_signature, or pass arguments")

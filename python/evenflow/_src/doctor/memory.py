@@ -116,7 +116,10 @@ for x in data:
 """)
 def variables_in_loop(seen):
     gone = {source.key(r.place): r.count for r in seen.rows("variable", "forgotten", by=("place",))}
+    saves = {source.key(r.place) for r in seen.rows("save", by=("place",))}  # a checkpoint makes a variable of its own: see E501
     for row in seen.rows("variable", "none", by=("place",)):
+        if source.key(row.place) in saves:
+            continue
         released = gone.get(source.key(row.place), 0)
         if row.count <= 50 or released < row.count / 2:
             continue

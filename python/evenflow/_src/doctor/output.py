@@ -1,5 +1,4 @@
 """E501: what a program writes."""
-from . import source
 from .causes import Finding, amount, cause, times
 
 
@@ -18,11 +17,11 @@ for step in range(10000):
         checkpoint.write(path)
 """)
 def checkpoint_growth(seen):
-    made = {source.key(r.place): r for r in seen.rows("save", "first", by=("place",))}
+    made = {(r.place.file, r.place.function): r for r in seen.rows("save", "first", by=("function",))}
     for row in seen.rows("save", "none", by=("place",)):
         if row.count < 20:
             continue
-        writers = made.get(source.key(row.place))
+        writers = made.get((row.place.file, row.place.function))  # often on the line above
         slower = row.late_us / max(row.early_us, 1e-9)
         again = writers is not None and writers.count >= 20
         if not again and slower < 1.5 and row.ms < 0.1 * seen.wall_ms:

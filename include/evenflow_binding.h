@@ -165,7 +165,8 @@ typedef struct ef_node_desc {
     bool gone; /* removed, see ef_graph_forget */
 } ef_node_desc;
 ef_graph *ef_graph_hold(ef_graph *g); /* one more reference, for ef_graph_free */
-ef_graph *ef_graph_current(void);     /* that this thread records into; NULL: none. Borrowed */
+int64_t ef_trace_bytes(void);     /* that all traces take, those of functions out of use included */
+ef_graph *ef_graph_current(void); /* that this thread records into; NULL: none. Borrowed */
 ef_graph *ef_tensor_graph(const ef_tensor *t, int *node, int *index); /* NULL: not symbolic */
 int ef_graph_nodes(const ef_graph *g);
 ef_status *ef_graph_node(const ef_graph *g, int node, ef_node_desc *out);

@@ -6,12 +6,16 @@
  * were made, for new objects; and for all when traces take twice the memory that they took after it
  * last ran, but for no more than a tenth of the time, because it looks at every object of the
  * program. It does nothing if the program has disabled it. */
-#include "base/budget.h"
-#include "base/clock.h"
 #include "function.h"
-#include "graph/graph.h"
+#include <time.h>
 
 enum { LEAST_BYTES = 128 << 10, LEAST_NS = 1000000, PART = 10, TRACES = 4 };
+
+static uint64_t now_ns(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
 
 /* gc.collect(0). An exception of a finalizer is not the caller's. */
 static void collect_new(void) {
@@ -26,14 +30,12 @@ static void collect_new(void) {
 static bool collect_all(uint64_t began) {
     static int64_t enough = LEAST_BYTES;
     static uint64_t ended, took; /* of the last time */
-    ef_kept_info traces;
-    ef_kept_info_get(EF_KEPT_TRACES, &traces);
-    if (traces.bytes < enough || began - ended < PART * took) return false;
+    if (ef_trace_bytes() < enough || began - ended < PART * took) return false;
     PyGC_Collect();
-    ended = ef_now_ns();
+    ended = now_ns();
     took = ended - began;
-    ef_kept_info_get(EF_KEPT_TRACES, &traces);
-    enough = 2 * traces.bytes > LEAST_BYTES ? 2 * traces.bytes : LEAST_BYTES;
+    int64_t bytes = ef_trace_bytes();
+    enough = 2 * bytes > LEAST_BYTES ? 2 * bytes : LEAST_BYTES;
     return true;
 }
 
@@ -41,9 +43,9 @@ void traces_collect(void) {
     static int made; /* traces since the last time */
     static uint64_t ended;
     if (++made < TRACES || ef_graph_current() != NULL || !PyGC_IsEnabled()) return;
-    uint64_t now = ef_now_ns();
+    uint64_t now = now_ns();
     if (now - ended < LEAST_NS) return;
     if (!collect_all(now)) collect_new();
     made = 0;
-    ended = ef_now_ns();
+    ended = now_ns();
 }

@@ -448,6 +448,12 @@ int ef_cache_info_get(ef_cache_info *out, int max) {
 void ef_cache_limit_set(int64_t bytes) { ef_budget_limit(bytes); }
 int64_t ef_cache_limit_get(void) { return ef_budget_limit_get(); }
 
+int64_t ef_trace_bytes(void) {
+    ef_kept_info traces;
+    ef_kept_info_get(EF_KEPT_TRACES, &traces);
+    return traces.bytes;
+}
+
 ef_status *ef_memory_report(char **text) {
     if (text == NULL) return ef_error(EF_INVALID, "ef_memory_report: text is NULL");
     ef_memory_info m;

@@ -277,8 +277,9 @@ const ef_op ef_op_RaggedCross = {
     .traits = EF_NO_GRAD | EF_DYNAMIC,
     .shape = cross_infer,
     .kernel = EF_ANY_KERNEL(cross_run),
-    .examples = {"int64[3]{1,2,3} int64[3]{0,1,3} ragged_values_types=[int64] "
-                 "ragged_splits_types=[int64] sparse_values_types=[] dense_types=[] input_order='R' "
-                 "hashed_output=true num_buckets=10 hash_key=1 out_values_type=int64 "
-                 "out_row_splits_type=int64"},
+    .examples =
+        {"int64[3]{1,2,3} int64[3]{0,1,3} ragged_values_types=[int64] "
+         "ragged_splits_types=[int64] sparse_values_types=[] dense_types=[] input_order='R' "
+         "hashed_output=true num_buckets=10 hash_key=1 out_values_type=int64 "
+         "out_row_splits_type=int64"},
 };

@@ -22,6 +22,16 @@ EF_TEST(gives_distinct_aligned_memory) {
     CHECK(a.chunk == NULL && a.bytes == 0);
 }
 
+/* A quarter at most, at every size: a trace keeps its arena for as long as it lives. */
+EF_TEST(little_is_unused) {
+    ef_arena a = {0};
+    for (size_t used = 112; used < 2000000; used += 112) {
+        CHECK(ef_arena_alloc(&a, 112));
+        CHECK(used < 16384 || a.bytes - used <= a.bytes / 4);
+    }
+    ef_arena_free(&a);
+}
+
 EF_TEST(reset_keeps_the_largest_chunk) {
     ef_arena a = {0};
     for (int i = 0; i < 5000; i++) CHECK(ef_arena_alloc(&a, 100));
@@ -121,6 +131,7 @@ EF_TEST(what_is_reserved_is_one_piece) {
 
 int main(void) {
     EF_RUN(gives_distinct_aligned_memory);
+    EF_RUN(little_is_unused);
     EF_RUN(reset_keeps_the_largest_chunk);
     EF_RUN(chunks_serve_the_next_arena);
     EF_RUN(failure_leaves_it_usable);

@@ -171,3 +171,8 @@ def test_numbers_of_no_dtype(number):
     with pytest.raises(TypeError):
         tf.dtypes.DType(number)
     assert tf.dtypes.DType(101).base_dtype is tf.float32
+
+
+def test_a_dtype_equals_its_name_only():
+    assert tf.float32 == "float32" and tf.float32 != "float64" and tf.float32 != "no dtype"
+    assert tf.as_dtype("float") == tf.float32 == "float" and tf.bool == "bool"

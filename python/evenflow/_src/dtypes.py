@@ -196,6 +196,8 @@ class DType:
             return self is other
         if other is None:
             return False
+        if type(other) is str:
+            return self is _words.get(other)
         try:
             return self is as_dtype(other)
         except TypeError:

@@ -52,6 +52,7 @@ class Graph(_core.GraphBase):
     """A graph of ops. `with graph.as_default():` adds the ops called inside to it."""
 
     building_function = False
+    runs_all = False  # whether an op with side effects runs although no result depends on it
 
     def __init__(self):
         self._collections = {}
@@ -373,6 +374,7 @@ class FuncGraph(Graph):
     graph `collections`; without it, copies of those of the outer graph, except that collections of variables are shared."""
 
     building_function = True
+    runs_all = True
 
     def __init__(self, name, collections=None, capture_by_value=None, structured_input_signature=None):
         super().__init__()

@@ -247,3 +247,28 @@ def test_the_gradient_of_a_branch_whose_effects_are_dropped():
         assert session.run(v1.gradients(z, [x])[0]) == 6
         assert session.run(v1.gradients(w, [x])[0]) == 108
         assert session.run(seen) == 0
+
+
+def test_what_a_branch_returns_of_an_assignment_runs_it():
+    with tf.Graph().as_default(), v1.Session() as session:
+        v = v1.get_variable("v", initializer=0, use_resource=True)
+        rows = v1.get_variable("rows", initializer=[0, 0], use_resource=True)
+        weight = v1.get_variable("weight", initializer=2., use_resource=True)
+
+        def group():
+            done = v1.group(v.assign_add(1))
+            with tf.control_dependencies([done]):
+                return tf.identity(v)
+
+        chosen = [lambda: v.assign_add(1), lambda: tf.identity(v.assign_add(1)), lambda: v1.assign_add(v, 1),
+                  lambda: v.assign_sub(-1) + 0, group]
+        made = [v1.cond(tf.constant(True), branch, lambda: 0) for branch in chosen]
+        loop = v1.while_loop(lambda i, x: i < 2, lambda i, x: [i + 1, v.assign_add(1) + 0], [0, 0])
+        scattered = v1.cond(tf.constant(True), lambda: v1.scatter_update(rows, [1], [5]), lambda: tf.constant([0, 0]))
+        step = v1.cond(tf.constant(True), lambda: v1.train.GradientDescentOptimizer(0.25).minimize(weight * weight), tf.no_op)
+        session.run(v1.global_variables_initializer())
+        assert [int(session.run(m)) for m in made] == [1, 2, 3, 4, 5]
+        assert session.run(loop)[0] == 2 and session.run(v) == 7
+        assert session.run(scattered).tolist() == [0, 5] == session.run(rows).tolist()
+        session.run(step)
+        assert session.run(weight) == 1

@@ -270,6 +270,10 @@ class Variable(_core.VariableBase, Trackable):
             raise AttributeError("a variable that was made eagerly is not part of this graph: there is nothing to evaluate")
         raise RuntimeError("eval is not supported when eager execution is enabled; use numpy()")
 
+    def load(self, value, session=None):
+        """Sets the value, as assign does. Variables of TensorFlow 1 graphs take the session."""
+        self.assign(value)
+
     @property
     def initial_value(self):
         if _core.executing_eagerly():

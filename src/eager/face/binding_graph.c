@@ -414,9 +414,8 @@ ef_status *ef_graph_fetched(const ef_graph *g, ef_graph **out) {
     for (size_t k = 0; k < g->n_inputs; k++) in[k] = (ef_edge){g->input[k], 0};
     int32_t none;
     int n_captures = 0;
-    ef_status *s =
-        ef_graph_extract_fetched(g, in, (int)g->n_inputs, g->output, (int)g->n_outputs, NULL, 0,
-                                 out, &none, &n_captures);
+    ef_status *s = ef_graph_extract_fetched(g, in, (int)g->n_inputs, g->output, (int)g->n_outputs,
+                                            NULL, 0, out, &none, &n_captures);
     ef_free(in);
     return s;
 }

@@ -366,6 +366,7 @@ class Graph(_core.GraphBase):
 Graph.__module__ = "tensorflow.python.framework.ops"
 
 
+variable_of = [None]  # the function from a handle to its variable, from variable.py
 _SHARED = ("variables", "local_variables", "trainable_variables")
 
 
@@ -381,7 +382,6 @@ class FuncGraph(Graph):
         self.name = name
         self.structured_input_signature = structured_input_signature
         self.structured_outputs = None
-        self.variables = ()
         self._set_function(True)
         around = _core.current_graph()
         if around is self:  # the engine began tracing into it before this object existed
@@ -419,6 +419,12 @@ class FuncGraph(Graph):
     @property
     def external_captures(self):
         return self._captures()
+
+    @property
+    def variables(self):
+        """The variables of outer graphs and of the eager program that the function uses."""
+        found = (variable_of[0](t) for t in self._captures() if t.dtype.name == "resource")
+        return tuple(v for v in found if v is not None)
 
     @property
     def trainable_variables(self):

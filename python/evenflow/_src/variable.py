@@ -8,7 +8,7 @@ import numpy as np
 from . import _core, dtypes, errors
 from .composite import IndexedSlices
 from .control import cond
-from .graph import current_scope, init_scope, plain_graph
+from .graph import current_scope, init_scope, plain_graph, variable_of
 from .namespace import export
 from .shapes import TensorShape
 from .specs import VariableSpec
@@ -32,6 +32,9 @@ def by_handle(handle):
             return found
         return next((v for v in graph.get_collection("variables") if v.handle._edge == handle._edge), None)
     return _by_storage.get(handle._storage)
+
+
+variable_of[0] = by_handle
 
 
 @export("VariableSynchronization")

@@ -205,6 +205,8 @@ ef_status *ef_graph_after_set(ef_graph *g, const int *nodes, int n);
 int ef_graph_after_get(const ef_graph *g, const int **nodes);
 /* A function body: effects happen in program order and are kept though nothing uses them. */
 void ef_graph_set_function(ef_graph *g, bool on);
+/* *out: a finished function without the nodes that no output depends on, those with effects too. */
+ef_status *ef_graph_fetched(const ef_graph *g, ef_graph **out);
 bool ef_graph_is_function(const ef_graph *g);
 /* Graphs that grow between runs. A binding reports each of its objects for a symbolic tensor when
  * it is created (1) or freed (-1). ef_graph_forget removes nodes made after ef_graph_set_trims that

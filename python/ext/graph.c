@@ -350,6 +350,16 @@ static PyObject *graph_set_function(PyObject *self, PyObject *on) {
     Py_RETURN_NONE;
 }
 
+/* _fetched() -> the finished function without what no output depends on */
+static PyObject *graph_fetched(PyObject *self, PyObject *unused) {
+    (void)unused;
+    ef_graph *made = NULL;
+    if (check(ef_graph_fetched(G(self), &made), NULL) != 0) return NULL;
+    PyObject *o = graph_wrap(made);
+    ef_graph_free(made);
+    return o;
+}
+
 /* _after(nodes): new nodes get these control inputs -> the previous list */
 static PyObject *graph_after(PyObject *self, PyObject *nodes) {
     const int *before;
@@ -555,6 +565,7 @@ static PyMethodDef graph_methods[] = {{"_enter", graph_enter, METH_NOARGS, NULL}
                                       {"_finish", graph_finish, METH_VARARGS, NULL},
                                       {"_captures", graph_captures, METH_NOARGS, NULL},
                                       {"_set_function", graph_set_function, METH_O, NULL},
+                                      {"_fetched", graph_fetched, METH_NOARGS, NULL},
                                       {"_after", graph_after, METH_O, NULL},
                                       {"_import", graph_import, METH_O, NULL},
                                       {"_call", graph_call, METH_O, NULL},

@@ -173,3 +173,102 @@ def test_arguments_of_python_functions(op):
         with pytest.raises(TypeError, match=words):
             bad()
     assert int(op(Tout=tf.int32)(minus)(3, 1)) == 2
+
+
+def test_in_a_graph_of_tensorflow_1_bodies_run_only_what_their_results_need():
+    with tf.Graph().as_default(), v1.Session() as session:
+        seen = v1.get_variable("seen", initializer=0, use_resource=True)
+        used = v1.get_variable("used", initializer=0, use_resource=True)
+
+        def body(i):
+            seen.assign_add(1)
+            with tf.control_dependencies([used.assign_add(1)]):
+                return tf.identity(i) + 1
+
+        def nested(x):
+            return v1.cond(x > 0, lambda: body(x), lambda: x)
+
+        made = {"cond": v1.cond(tf.constant(True), lambda: body(tf.constant(1)), lambda: tf.constant(0)),
+                "case": tf.switch_case(tf.constant(0), [lambda: body(tf.constant(1)), lambda: tf.constant(0)]),
+                "while": v1.while_loop(lambda i: i < 3, body, [tf.constant(1)]),
+                "nested": v1.cond(tf.constant(True), lambda: nested(tf.constant(1)), lambda: tf.constant(0)),
+                "map": tf.map_fn(body, tf.constant([1, 1]))}
+        session.run(v1.global_variables_initializer())
+        counts = {}
+        for name, fetch in made.items():
+            before = session.run(used)
+            session.run(fetch)
+            counts[name] = int(session.run(used) - before)
+        assert session.run(seen) == 0
+        assert counts == {"cond": 1, "case": 1, "while": 2, "nested": 1, "map": 2}
+
+
+def test_in_a_function_bodies_run_all_that_has_effects():
+    seen = tf.Variable(0)
+
+    @tf.function
+    def count():
+        def body(i):
+            seen.assign_add(1)
+            return i + 1
+
+        tf.while_loop(lambda i: i < 3, body, [tf.constant(0)])
+        return tf.cond(seen > 2, lambda: body(tf.constant(1)), lambda: tf.constant(0))
+
+    assert count().numpy() == 2 and seen.numpy() == 4
+    with tf.Graph().as_default(), v1.Session() as session:
+        own = v1.get_variable("own", initializer=0, use_resource=True)
+        session.run(own.initializer)
+
+        def branch():
+            own.assign_add(1)
+            return tf.constant(5)
+
+        inside = tf.function(lambda: tf.cond(tf.constant(True), branch, lambda: tf.constant(0)))
+        rows = v1.data.make_one_shot_iterator(tf.data.Dataset.range(1).map(
+            lambda x: (tf.debugging.assert_equal(x, tf.constant(1, tf.int64)), x)[1])).get_next()
+        assert session.run(inside()) == 5 and session.run(own) == 1
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            session.run(rows)
+
+
+def test_the_gradient_of_a_branch_whose_effects_are_dropped():
+    with tf.Graph().as_default(), v1.Session() as session:
+        seen = v1.get_variable("seen", initializer=0., use_resource=True)
+        x = tf.constant(3.)
+
+        def square(y):
+            seen.assign_add(1.)
+            return y * y
+
+        z = v1.cond(x > 0, lambda: square(x), lambda: x)
+        w = v1.while_loop(lambda i, y: i < 2, lambda i, y: [i + 1, square(y)], [tf.constant(0), x])[1]
+        session.run(v1.global_variables_initializer())
+        assert session.run(v1.gradients(z, [x])[0]) == 6
+        assert session.run(v1.gradients(w, [x])[0]) == 108
+        assert session.run(seen) == 0
+
+
+def test_what_a_branch_returns_of_an_assignment_runs_it():
+    with tf.Graph().as_default(), v1.Session() as session:
+        v = v1.get_variable("v", initializer=0, use_resource=True)
+        rows = v1.get_variable("rows", initializer=[0, 0], use_resource=True)
+        weight = v1.get_variable("weight", initializer=2., use_resource=True)
+
+        def group():
+            done = v1.group(v.assign_add(1))
+            with tf.control_dependencies([done]):
+                return tf.identity(v)
+
+        chosen = [lambda: v.assign_add(1), lambda: tf.identity(v.assign_add(1)), lambda: v1.assign_add(v, 1),
+                  lambda: v.assign_sub(-1) + 0, group]
+        made = [v1.cond(tf.constant(True), branch, lambda: 0) for branch in chosen]
+        loop = v1.while_loop(lambda i, x: i < 2, lambda i, x: [i + 1, v.assign_add(1) + 0], [0, 0])
+        scattered = v1.cond(tf.constant(True), lambda: v1.scatter_update(rows, [1], [5]), lambda: tf.constant([0, 0]))
+        step = v1.cond(tf.constant(True), lambda: v1.train.GradientDescentOptimizer(0.25).minimize(weight * weight), tf.no_op)
+        session.run(v1.global_variables_initializer())
+        assert [int(session.run(m)) for m in made] == [1, 2, 3, 4, 5]
+        assert session.run(loop)[0] == 2 and session.run(v) == 7
+        assert session.run(scattered).tolist() == [0, 5] == session.run(rows).tolist()
+        session.run(step)
+        assert session.run(weight) == 1

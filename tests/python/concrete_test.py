@@ -243,3 +243,16 @@ def test_collections_while_functions_are_called():
     ends.set()
     collector.join()
     assert not wrong
+
+
+def test_the_graph_of_a_function_knows_its_variables():
+    scale, fixed = tf.Variable(2.0), tf.Variable(3.0, trainable=False)
+
+    @tf.function
+    def f(x):
+        return x * scale + fixed
+
+    concrete = f.get_concrete_function(tf.TensorSpec([]))
+    assert {id(v) for v in concrete.graph.variables} == {id(scale), id(fixed)} == {id(v) for v in concrete.variables}
+    assert [v is scale for v in concrete.graph.trainable_variables] == [True]
+    assert tf.function(lambda x: x).get_concrete_function(tf.TensorSpec([])).graph.variables == ()

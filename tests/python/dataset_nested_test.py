@@ -54,3 +54,12 @@ def test_errors(tensors, message):
 def test_a_dataset_is_not_read_as_a_list():
     with pytest.raises(ValueError, match="cannot be converted to a tensor"):
         D.from_tensors([D.range(3), D.range(3)])
+
+
+def test_slices_of_a_list_of_datasets_in_a_graph_of_tensorflow_1():
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        slices = D.from_tensor_slices([D.range(3), D.range(10, 12)]).flat_map(lambda d: d)
+        one = tf.compat.v1.data.make_one_shot_iterator(slices).get_next()
+        assert [int(session.run(one)) for _ in range(5)] == [0, 1, 2, 10, 11]
+        with pytest.raises(ValueError, match="not compatible"):
+            D.from_tensor_slices(([D.range(3), D.range(4)], [1., 2., 3.]))

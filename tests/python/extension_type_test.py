@@ -390,3 +390,33 @@ def test_plain_functions():
             return self.x
 
     assert tf.add(Convertible(1), 2).numpy() == 3
+
+
+class Weighted(Base):
+    weight: tf.Variable
+    mask: tf.Tensor
+
+    def total(self):
+        return tf.reduce_sum(self.weight * self.mask)
+
+
+def test_a_field_may_hold_a_variable():
+    one = Weighted(tf.Variable([1., 2.]), [3., 4.])
+    other = Weighted(tf.Variable([5., 6.]), [3., 4.])
+    assert isinstance(one.weight, tf.Variable) and one.total().numpy() == 11
+    spec = tf.type_spec_from_value(one)
+    assert spec.weight.shape == [2] and spec.weight.trainable and spec.weight.value_type is tf.Variable
+
+    @tf.function
+    def grow(x):
+        x.weight.assign_add([1., 1.])
+        return x.total()
+
+    assert [grow(one).numpy(), grow(other).numpy(), grow(one).numpy()] == [18, 46, 25]
+    assert one.weight.numpy().tolist() == [3, 4] and other.weight.numpy().tolist() == [6, 7]
+    with tf.GradientTape() as tape:
+        total = one.total()
+    assert tape.gradient(total, one.weight).numpy().tolist() == [3, 4]
+    assert [type(t) for t in tf.nest.flatten(one, expand_composites=True)][0] is tf.Variable
+    with pytest.raises(TypeError, match="weight: expected 'ResourceVariable', got"):
+        Weighted(tf.constant([1., 2.]), [3., 4.])

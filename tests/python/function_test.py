@@ -626,3 +626,22 @@ def test_the_order_of_keys_is_no_matter():
         assert orders == [(["b", "a"], ["y", "x"])]
     concrete = f.get_concrete_function({"b": one, "a": two})
     assert int(concrete({"a": two, "b": one})[0]) == int(concrete({"b": one, "a": two})[0]) == 12
+
+
+def test_an_inner_function_may_return_a_tensor_of_the_graph_around():
+    @tf.function
+    def outer(x):
+        y = x + 1
+        first = tf.function(lambda: y)()
+        second, third = tf.function(lambda: (x, y + x))()
+        return first, second, third
+
+    assert [int(v) for v in outer(tf.constant(1))] == [2, 1, 3]
+    with tf.GradientTape() as tape:
+        z = tf.Variable(3.0)
+        result = outer(z * z)
+    assert tape.gradient(result[0], z).numpy() == 6
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        t = tf.constant(4)
+        assert session.run(tf.function(lambda: t)()) == 4
+        assert session.run(tf.function(lambda: [t, t + 1])()) == [4, 5]

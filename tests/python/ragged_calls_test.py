@@ -177,3 +177,26 @@ def test_the_number_of_rows_given_is_kept():
         tf.RaggedTensor.from_value_rowids([1], [0], -2)
     with pytest.raises(ValueError, match=r"got nrows=2, value_rowids\[-1\]=2"):
         tf.RaggedTensor.from_value_rowids([1, 2], [0, 2], 2)
+
+
+def test_a_ragged_loop_variable_with_a_spec_as_invariant():
+    rows = tf.ragged.constant([[1, 2], [3]])
+
+    @tf.function
+    def double(spec):
+        def body(i, r):
+            assert r.row_splits.shape == [None]
+            return i + 1, tf.concat([r, r], 0)
+        return tf.while_loop(lambda i, r: i < 2, body, [0, rows], shape_invariants=[tf.TensorShape([]), spec])[1]
+
+    expected = [[1, 2], [3]] * 4
+    assert double(tf.RaggedTensorSpec([None, None], tf.int32)).to_list() == expected
+
+    @tf.function
+    def in_a_dict():
+        def body(i, d):
+            return i + 1, {"r": tf.concat([d["r"], d["r"]], 0)}
+        return tf.while_loop(lambda i, d: i < 2, body, [0, {"r": rows}],
+                             shape_invariants=[tf.TensorShape([]), {"r": tf.TensorShape([None, None])}])[1]["r"]
+
+    assert in_a_dict().to_list() == expected

@@ -192,3 +192,17 @@ def test_an_attribute_that_was_set():
         op = tf.constant(1.0).op
         op._set_attr("_note", 7)
         assert op.get_attr("_note") == 7 and op.get_attr("dtype") == tf.float32
+
+
+def test_the_values_of_a_name_scope_belong_to_one_graph():
+    with tf.Graph().as_default():
+        foreign = tf.constant(1)
+    with tf.Graph().as_default() as graph:
+        own = tf.constant(1)
+        with pytest.raises(ValueError, match="must be from the same graph as"):
+            with tf.compat.v1.name_scope("scope", values=[foreign, own]):
+                pass
+        with tf.compat.v1.name_scope("scope", values=[own, 2.0, None]) as name:
+            assert name == "scope/" and tf.constant(2).graph is graph
+    with tf.compat.v1.name_scope("scope", values=[own]):
+        assert tf.constant(2).graph is graph

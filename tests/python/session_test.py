@@ -421,3 +421,17 @@ def test_threads_share_a_session(place):
     for t in threads:
         t.join()
     assert wrong == []
+
+
+def test_default_sessions_are_left_in_the_reverse_order():
+    with tf.Graph().as_default():
+        first, second = v1.Session().as_default(), v1.Session().as_default()
+        outer = first.__enter__()
+        inner = second.__enter__()
+        with pytest.raises(AssertionError, match="Nesting violated"):
+            first.__exit__(None, None, None)
+        assert v1.get_default_session() is inner
+        second.__exit__(None, None, None)
+        assert v1.get_default_session() is outer
+        first.__exit__(None, None, None)
+        assert v1.get_default_session() is None

@@ -72,3 +72,8 @@ def test_constant_initializer_refuses_parts():
     assert tf.zeros_initializer()((4, 2), partition_shape=(2, 2)).shape == [2, 2]
     with pytest.raises(TypeError, match="scalar tensor"):
         iter(tf.Variable(1.0))
+
+
+def test_load_sets_the_value():
+    v = tf.Variable([1.0, 2.0])
+    assert v.load([3.0, 4.0]) is None and v.numpy().tolist() == [3, 4]

@@ -6,7 +6,7 @@ from . import _core, errors, nest
 from .composite import CompositeTensor
 from .namespace import offer
 from .specs import TensorSpec, type_spec_from_value
-from .variable import Variable, by_handle
+from .variable import Variable
 
 ConcreteFunction = _core.ConcreteFunction
 _PLAIN = frozenset((int, float, complex, str, bytes, bool, type(None)))
@@ -249,8 +249,7 @@ class _Concrete:
 
     @property
     def variables(self):
-        found = (by_handle(t) for t in self.graph._captures() if t.dtype.name == "resource")
-        return tuple(v for v in found if v is not None)
+        return self.graph.variables
 
     @property
     def trainable_variables(self):

@@ -35,8 +35,12 @@ class Body:
 
     __slots__ = ("graph", "inputs", "result", "flat", "tensors")
 
-    def __init__(self, name):
-        self.graph = FuncGraph(name, _core.current_graph())
+    def __init__(self, name, runs_all=None):
+        """`runs_all`: whether the ops with side effects run that no result depends on. By default this is as in the graph
+        around: all of them run in a function, none in a graph of TensorFlow 1."""
+        around = _core.current_graph()
+        self.graph = FuncGraph(name, around)
+        self.graph.runs_all = runs_all if runs_all is not None else around is None or around.runs_all
         self.inputs = []
 
     def __enter__(self):
@@ -117,6 +121,8 @@ def close(bodies, outputs):
     for body, out in zip(bodies, outputs):
         graph = body.graph
         graph._finish(body.inputs + [graph._import(t) for t in captured], out)
+        if not graph.runs_all and is_stateful(graph):
+            body.graph = graph._fetched()
     return captured
 
 

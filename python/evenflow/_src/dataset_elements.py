@@ -154,7 +154,7 @@ class ElementFunction:
         if not callable(python):
             raise TypeError(f"{where}: the function must be callable, not {python!r}")
         converted = tf_convert(python, control_status_ctx())
-        body = Body(_name_of(python))
+        body = Body(_name_of(python), runs_all=True)
         with body:
             tensors = [body.placeholder(s.dtype, s.shape) for s in flat_specs(spec)]
             element = pack_element(spec, tensors)

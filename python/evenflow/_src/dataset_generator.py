@@ -43,7 +43,7 @@ def _next_of(items, signature):
 
 def _function(name, inputs, make):
     """Traces a function of tensors. Returns (graph, captured tensors)."""
-    body = Body(name)
+    body = Body(name, runs_all=True)
     with body:
         made = make(*[body.placeholder(s.dtype, s.shape) for s in inputs])
     body.finish(made)

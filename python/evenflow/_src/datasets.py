@@ -507,15 +507,20 @@ def _directed(choice, datasets, stop):
 
 def _slices_of_datasets(tensors):
     """from_tensor_slices of a structure in which some leaves are lists of datasets."""
+    counts = set()
+
     def part(value):
         if is_dataset_list(value):
+            counts.add(len(value))
             return _joined(value)
         if isinstance(value, (tuple, dict)):
             return nest._rebuild(value, [part(child) for child in nest._values(value)])
-        return Dataset.from_tensor_slices(value)
+        whole = tensors_of(value)
+        counts.update(t.shape[0] for t in nest.flatten(whole)[:1] if t is not None and t.shape.rank)
+        return Dataset.from_tensor_slices(whole)
 
     parts = part(tensors)
-    counts = {int(d.cardinality()) for d in nest.flatten(parts)}
+    counts.discard(None)
     if len(counts) > 1:
         raise ValueError(f"Dimensions {sorted(counts)} are not compatible: the first dimensions of all tensors must be equal")
     return parts if isinstance(parts, Dataset) else Dataset.zip(parts)

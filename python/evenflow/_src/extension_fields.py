@@ -10,6 +10,7 @@ from .specs import TensorSpec, TypeSpec
 from .tensors import convert_to_tensor
 
 MISSING = object()  # the default of a field that has none
+HOLDERS = (_core.Tensor, CompositeTensor, _core.VariableBase)  # the values of fields that a spec describes
 
 _RESERVED = frozenset("""self Spec _type_spec _shape_invariant_to_type_spec _consumers value_type is_compatible_with
 most_specific_compatible_type _with_tensor_ranks_only _to_components _from_components _component_specs _to_tensor_list
@@ -91,7 +92,7 @@ def _check_kind(kind, allow_names=False):
             name = getattr(args[0], "__name__", repr(args[0]))
             raise TypeError(f"Mapping had a key {name!r} with type {type(args[0]).__name__!r}")
     elif origin not in (typing.Union, types.UnionType):
-        if isinstance(kind, type) and issubclass(kind, (_core.Tensor, CompositeTensor, TypeSpec)) and origin is None:
+        if isinstance(kind, type) and issubclass(kind, (*HOLDERS, TypeSpec)) and origin is None:
             return
         raise TypeError(f"Unsupported type annotation {kind.__name__!r}" if isinstance(kind, type) and origin is None
                         else f"Unsupported type annotation {kind!r}")
@@ -113,7 +114,7 @@ def convert_all(fields, values, spec):
 def converted(value, kind, path, spec):
     """Converts `value` to the annotation `kind`. `spec` is False for a value, True for a spec, and None for a default, whose
     tensors are converted when it is used. Raises TypeError, which names `path`, if the value does not fit."""
-    if isinstance(kind, type) and typing.get_origin(kind) is None and issubclass(kind, (_core.Tensor, CompositeTensor)):
+    if isinstance(kind, type) and typing.get_origin(kind) is None and issubclass(kind, HOLDERS):
         return _converted_tensor(value, kind, path, spec)
     if kind is TensorShape or kind is dtypes.DType:
         return _converted_type(value, kind, path)
@@ -139,7 +140,7 @@ def converted(value, kind, path, spec):
 def _converted_tensor(value, kind, path, spec):
     if spec is None:
         return value
-    if issubclass(kind, CompositeTensor):
+    if issubclass(kind, (CompositeTensor, _core.VariableBase)):
         if spec and (not isinstance(value, TypeSpec) or not issubclass(value.value_type, kind)):
             raise TypeError(f"{path}: expected a TypeSpec for {kind.__name__!r}, got {type(value).__name__!r}")
         if not spec and not isinstance(value, kind):

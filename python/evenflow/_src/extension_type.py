@@ -9,14 +9,13 @@ import typing
 
 from . import _core, nest, spec_registry
 from .composite import CompositeTensor
-from .extension_fields import (MISSING, ImmutableDict, convert_all, is_reserved, leaves, make_field, map_leaves,
-                               replace_leaves)
+from .extension_fields import (HOLDERS, MISSING, ImmutableDict, convert_all, is_reserved, leaves, make_field,
+                               map_leaves, replace_leaves)
 from .namespace import export
 from .shapes import TensorShape
-from .specs import BatchTypeSpec, TypeSpec, type_spec_from_value
+from .specs import BatchTypeSpec, TypeSpec, VariableSpec, type_spec_from_value
 
 raw = _core.raw
-_TENSORS = (_core.Tensor, CompositeTensor)
 _MAKING = "_tf_extension_type_in_constructor"
 _CACHED = "_tf_extension_type_cached_type_spec"
 _KERAS = ("_keras_mask", "_keras_shape", "_keras_history")  # attributes that Keras sets on every tensor
@@ -206,7 +205,7 @@ class ExtensionTypeSpec(_Fixed, TypeSpec):
 
     def _to_components(self, value):
         own = tuple([value.__dict__[f.name] for f in self._tf_extension_type_fields()])
-        return tuple([v for v in leaves(own) if isinstance(v, _TENSORS)])
+        return tuple([v for v in leaves(own) if isinstance(v, HOLDERS)])
 
     def _from_components(self, components):
         rest = iter(components)
@@ -269,12 +268,12 @@ class ExtensionType(_Fixed, CompositeTensor, metaclass=_Meta):
     def _ef_flatten(self):
         """See CompositeTensor. The signatures of the tensors include their shapes, so this part has only the other fields."""
         own = self._own()
-        fixed = map_leaves(lambda v: _core.Tensor if isinstance(v, _TENSORS) else v, own)
-        return fixed, tuple([v for v in leaves(own) if isinstance(v, _TENSORS)])
+        fixed = map_leaves(lambda v: _core.Tensor if isinstance(v, HOLDERS) else v, own)
+        return fixed, tuple([v for v in leaves(own) if isinstance(v, HOLDERS)])
 
     def _ef_rebuild(self, tensors):
         rest = iter(tensors)
-        values = replace_leaves(self._own(), iter([next(rest) if isinstance(v, _TENSORS) else v for v in leaves(self._own())]))
+        values = replace_leaves(self._own(), iter([next(rest) if isinstance(v, HOLDERS) else v for v in leaves(self._own())]))
         return _bare(type(self), zip([f.name for f in self._tf_extension_type_fields()], values))
 
     def __reduce__(self):
@@ -308,7 +307,9 @@ def _all(x):
 
 
 def _spec_of(value):
-    return type_spec_from_value(value) if isinstance(value, _TENSORS) else value
+    if isinstance(value, _core.VariableBase):
+        return VariableSpec(value.shape, value.dtype, value.trainable)
+    return type_spec_from_value(value) if isinstance(value, HOLDERS) else value
 
 
 @export("experimental.extension_type.as_dict")

@@ -52,6 +52,7 @@ class Graph(_core.GraphBase):
     """A graph of ops. `with graph.as_default():` adds the ops called inside to it."""
 
     building_function = False
+    runs_all = False  # whether an op with side effects runs although no result depends on it
 
     def __init__(self):
         self._collections = {}
@@ -365,6 +366,7 @@ class Graph(_core.GraphBase):
 Graph.__module__ = "tensorflow.python.framework.ops"
 
 
+variable_of = [None]  # the function from a handle to its variable, from variable.py
 _SHARED = ("variables", "local_variables", "trainable_variables")
 
 
@@ -373,13 +375,13 @@ class FuncGraph(Graph):
     graph `collections`; without it, copies of those of the outer graph, except that collections of variables are shared."""
 
     building_function = True
+    runs_all = True
 
     def __init__(self, name, collections=None, capture_by_value=None, structured_input_signature=None):
         super().__init__()
         self.name = name
         self.structured_input_signature = structured_input_signature
         self.structured_outputs = None
-        self.variables = ()
         self._set_function(True)
         around = _core.current_graph()
         if around is self:  # the engine began tracing into it before this object existed
@@ -417,6 +419,12 @@ class FuncGraph(Graph):
     @property
     def external_captures(self):
         return self._captures()
+
+    @property
+    def variables(self):
+        """The variables of outer graphs and of the eager program that the function uses."""
+        found = (variable_of[0](t) for t in self._captures() if t.dtype.name == "resource")
+        return tuple(v for v in found if v is not None)
 
     @property
     def trainable_variables(self):

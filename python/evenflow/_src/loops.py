@@ -82,6 +82,21 @@ def _flat_invariants(loop_vars, invariants):
     return dims
 
 
+def _kept(loop_vars, invariants):
+    """The loop variables, but the spec that holds in all iterations in place of each composite tensor with an invariant. Tensors
+    are packed into it, so that they do not take on the shape of the first iteration."""
+    if invariants is None:
+        return loop_vars
+
+    def spec(variable, shape):
+        if isinstance(shape, TypeSpec) or not nest._opens(variable) or hasattr(variable, "_flow_of"):
+            return shape if nest._opens(shape) else variable
+        return variable._shape_invariant_to_type_spec(TensorShape(shape))
+
+    given = nest.flatten_up_to(list(loop_vars), list(invariants), check_types=False)
+    return nest.pack_sequence_as(loop_vars, [spec(v, s) for v, s in zip(nest.flatten(loop_vars), given)])
+
+
 def _as_bound(variable, shape):
     """A shape invariant: the variable itself if the shape is its own, else the dims of the shape."""
     return variable if shape._of is variable and shape.rank == variable.ndim else shape._dims
@@ -133,6 +148,7 @@ def _build(cond, body, loop_vars, invariants, maximum_iterations, name):
         limit = raw.Cast(scalar(maximum_iterations, "maximum_iterations"), dtypes.int32)
         flat = [_core.convert(0, dtypes.int32)] + flat
         bounds = [()] + bounds
+    loop_vars = _kept(loop_vars, invariants)
     test = _trace_cond(cond, loop_vars, flat, bounds, limit if counted else None)
     turn = _trace_body(body, loop_vars, flat, bounds, counted)
     _check_turn(flat[counted:], turn.tensors[counted:], bounds[counted:])

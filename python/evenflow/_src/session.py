@@ -220,7 +220,10 @@ class _Default:
         return self.session
 
     def __exit__(self, *unused):
-        stack.sessions.pop()
+        if stack.sessions and stack.sessions[-1] is not self.session:
+            raise AssertionError(f"Nesting violated for default stack of {type(self.session)} objects: leave the sessions in the "
+                                 "reverse of the order in which they were entered")
+        del stack.sessions[-1:]
         return False
 
 

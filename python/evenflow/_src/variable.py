@@ -8,7 +8,7 @@ import numpy as np
 from . import _core, dtypes, errors
 from .composite import IndexedSlices
 from .control import cond
-from .graph import current_scope, init_scope, plain_graph
+from .graph import current_scope, init_scope, plain_graph, variable_of
 from .namespace import export
 from .shapes import TensorShape
 from .specs import VariableSpec
@@ -32,6 +32,9 @@ def by_handle(handle):
             return found
         return next((v for v in graph.get_collection("variables") if v.handle._edge == handle._edge), None)
     return _by_storage.get(handle._storage)
+
+
+variable_of[0] = by_handle
 
 
 @export("VariableSynchronization")
@@ -269,6 +272,10 @@ class Variable(_core.VariableBase, Trackable):
         if not _core.executing_eagerly():
             raise AttributeError("a variable that was made eagerly is not part of this graph: there is nothing to evaluate")
         raise RuntimeError("eval is not supported when eager execution is enabled; use numpy()")
+
+    def load(self, value, session=None):
+        """Sets the value, as assign does. Variables of TensorFlow 1 graphs take the session."""
+        self.assign(value)
 
     @property
     def initial_value(self):

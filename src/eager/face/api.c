@@ -283,11 +283,11 @@ ef_status *ef_trace_now(ef_graph *g, ef_trace_fn *fn, void *user, ef_trace_notes
     s = fn(user, in, (int)n, out, MOST_RESULTS, &n_out);
     ef_want_device(wanted);
     ef_here = before;
-    g->outer = NULL;
     if (s == NULL && (n_out < 0 || n_out > MOST_RESULTS))
         s = ef_error(EF_INVALID, "a traced function returned %d results; the most is %d", n_out,
                      MOST_RESULTS);
     if (s == NULL && !notes->given) s = keep_outputs(g, out, n_out);
+    g->outer = NULL; /* only now, as a result may be a tensor of a graph around */
 done:
     for (size_t k = 0; in != NULL && k < n; k++) ef_tensor_release(&in[k]);
     for (int k = 0; out != NULL && k < n_out && k < MOST_RESULTS; k++) ef_tensor_release(&out[k]);

@@ -402,6 +402,24 @@ void ef_graph_set_function(ef_graph *g, bool on) {
     if (g != NULL) g->function = on;
 }
 
+ef_status *ef_graph_fetched(const ef_graph *g, ef_graph **out) {
+    if (g == NULL || out == NULL)
+        return ef_error(EF_INVALID, "ef_graph_fetched: graph and out must not be NULL");
+    if (g->n_captures > 0)
+        return ef_error(EF_INVALID,
+                        "ef_graph_fetched: the graph captures %zu tensors; make them inputs",
+                        g->n_captures);
+    ef_edge *in = ef_malloc((g->n_inputs + 1) * sizeof *in);
+    if (in == NULL) return ef_no_memory(g->n_inputs * sizeof *in);
+    for (size_t k = 0; k < g->n_inputs; k++) in[k] = (ef_edge){g->input[k], 0};
+    int32_t none;
+    int n_captures = 0;
+    ef_status *s = ef_graph_extract_fetched(g, in, (int)g->n_inputs, g->output, (int)g->n_outputs,
+                                            NULL, 0, out, &none, &n_captures);
+    ef_free(in);
+    return s;
+}
+
 void ef_tensor_seen(const ef_tensor *t, int by) {
     if (t != NULL && (t->flags & EF_TENSOR_SYMBOLIC)) ef_graph_see(t, by);
 }

@@ -451,9 +451,10 @@ class name_scope:
 
     def __enter__(self):
         self._stack = contextlib.ExitStack()
-        if _core.current_graph() is None:
-            graph = next((v.graph for v in self._values or () if _core.is_symbolic(v)), None)
-            if graph is not None:
+        around = _core.current_graph()
+        if around is None or not around.building_function:
+            graph = _graph_of(self._values or ())
+            if graph is not None and graph is not around:
                 self._stack.enter_context(graph.as_default())
         name = self._name if self._name is not None else ""
         if not isinstance(name, str):
@@ -462,6 +463,19 @@ class name_scope:
 
     def __exit__(self, *unused):
         return self._stack.__exit__(*unused)
+
+
+def _graph_of(values):
+    """The graph of the symbolic tensors among `values`; None if there are none. Raises ValueError if they have several graphs."""
+    first = None
+    for value in values:
+        if not _core.is_symbolic(value):
+            continue
+        if first is not None and value.graph is not first.graph:
+            raise ValueError(f"{value} must be from the same graph as {first}: {value.graph!r} is another one than {first.graph!r}. "
+                             "Make both tensors inside one `with graph.as_default():`")
+        first = first if first is not None else value
+    return first.graph if first is not None else None
 
 
 @export("compat.v1.op_scope")

@@ -192,6 +192,9 @@ class GraphVariable(variable.Variable):
         if op.graph.building_function:
             made = self._again(_Unread)
             made._assignment = op
+            if not op.graph.runs_all:  # whoever reads the result needs the assignment, which does not run by itself
+                with op.graph.control_dependencies([op]):
+                    made._adopt(raw.Identity(self.handle), self.dtype, self.shape)
             return made
         with op.graph.control_dependencies([op]):
             return raw.ReadVariableOp(self.handle, self.dtype)

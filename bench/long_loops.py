@@ -33,12 +33,14 @@ def models(n, folder):
         programs.model_lives(tf, folder, 20)
         tracemalloc.start(8)
         first = tracemalloc.take_snapshot()
-    kept, seconds = programs.model_lives(tf, folder, n)
+    kept, seconds, busy = programs.model_lives(tf, folder, n)
     tenth = max(n // 10, 1)
-    early, late = statistics.median(seconds[20:20 + tenth]), statistics.median(seconds[-tenth:])
+    times = "; ".join(f"{1e3 * early:.1f} ms {what} early, {1e3 * late:.1f} ms late ({late / early:.3f})" for what, early, late in (
+        (what, statistics.median(of[20:20 + tenth]), statistics.median(of[-tenth:]))
+        for what, of in (("elapsed", seconds), ("of processors", busy))))
     print(f"{n} models: memory after the first 20 {kept[0] / 1e6:.1f} MB, then "
           + " ".join(f"{(k - kept[0]) / 1e6:+.2f}" for k in kept[1:])
-          + f"; a turn {1e3 * early:.1f} ms early, {1e3 * late:.1f} ms late ({late / early:.3f})", flush=True)
+          + f"; a turn: {times}", flush=True)
     if watch:
         grown = tracemalloc.take_snapshot().compare_to(first, "lineno")
         print(f"  Python objects: {sum(g.size_diff for g in grown) / 1e6:+.2f} MB; the largest by line:")

@@ -979,6 +979,9 @@ def dynamic_partition(data, partitions, num_partitions, name=None) -> list[Tenso
 def dynamic_stitch(indices, data, name=None) -> Tensor:
     """Puts row j of each `data[k]` at `indices[k][j]` of one tensor; of rows with the same index, the last one wins."""
 
+def edit_distance(hypothesis, truth, normalize=True, name='edit_distance'):
+    """The Levenshtein distance between the sequences of two sparse tensors, whose last axis holds them. With `normalize` it is"""
+
 def eig(tensor, name=None):
     """Eigenvalues and eigenvectors of square matrices; both are complex."""
 
@@ -1002,6 +1005,9 @@ def exp(x, name=None) -> Tensor:
 
 def expand_dims(input, axis, name=None) -> Tensor:
     """Inserts an axis of size 1; negative positions count from the end."""
+
+def extract_volume_patches(input, ksizes, strides, padding, name=None):
+    """The patches of volumes [batch, planes, rows, columns, depth], each put into the depth axis."""
 
 def eye(num_rows, num_columns=None, batch_shape=None, dtype=..., name=None):
     """Identity matrices: ones on the diagonal, zeros elsewhere."""
@@ -1035,6 +1041,9 @@ def gather(params, indices, validate_indices=None, axis=None, batch_dims=0, name
 
 def gather_nd(params, indices, batch_dims=0, name=None, bad_indices_policy=''):
     """Gathers elements or slices of `params`. The last dimension of `indices` holds the coordinates."""
+
+def get_current_name_scope():
+    """The current name scope without a trailing slash; '' outside of all scopes."""
 
 def get_default_session():
     """The innermost default session of this thread; None if there is none."""

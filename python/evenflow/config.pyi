@@ -79,6 +79,12 @@ class PhysicalDevice:
     @property
     def name(self) -> Any: ...
 
+def experimental_functions_run_eagerly():
+    ...
+
+def experimental_run_functions_eagerly(run_eagerly):
+    """With True, functions made by tf.function run as plain Python, for debugging."""
+
 def functions_run_eagerly():
     ...
 

@@ -29,6 +29,9 @@ def adjust_gamma(image, gamma=1, gain=1):
 def adjust_hue(image, delta, name=None):
     """Rotates the hue by `delta`, where 1 is a full turn."""
 
+def adjust_jpeg_quality(image, jpeg_quality, dct_method='', name=None):
+    """What an image looks like after it was encoded as JPEG with this quality, 0 to 100, and decoded again."""
+
 def adjust_saturation(image, saturation_factor, name=None):
     """Multiplies the saturation."""
 
@@ -134,6 +137,9 @@ def random_flip_up_down(image, seed=None):
 def random_hue(image, max_delta, seed=None):
     """Rotates the hue by a random number in [-max_delta, max_delta)."""
 
+def random_jpeg_quality(image, min_jpeg_quality, max_jpeg_quality, seed=None):
+    """adjust_jpeg_quality with a random quality in [min_jpeg_quality, max_jpeg_quality)."""
+
 def random_saturation(image, lower, upper, seed=None):
     """Multiplies the saturation by a random number in [lower, upper)."""
 
@@ -187,6 +193,9 @@ def stateless_random_flip_up_down(image, seed):
 
 def stateless_random_hue(image, max_delta, seed):
     """Rotates the hue by a random number in [-max_delta, max_delta), determined by `seed`."""
+
+def stateless_random_jpeg_quality(image, min_jpeg_quality, max_jpeg_quality, seed):
+    """random_jpeg_quality that depends on nothing but the seed, two integers."""
 
 def stateless_random_saturation(image, lower, upper, seed=None):
     """Multiplies the saturation by a random number in [lower, upper), determined by `seed`."""

@@ -479,6 +479,9 @@ def DynamicStitch(*, indices: Sequence[_TensorLike], data: Sequence[_TensorLike]
 def EagerPyFunc(*, callback: _TensorLike, input: Sequence[_TensorLike], Tout: Sequence[_DTypeLike], token: str = '', is_async: bool = False, output_shapes: Sequence[_ShapeLike] = ..., name: str | None = None) -> list[Tensor]:
     """Calls a function of the user's program with `input` each time the node runs."""
 
+def EditDistance(*, hypothesis_indices: _TensorLike, hypothesis_values: _TensorLike, hypothesis_shape: _TensorLike, truth_indices: _TensorLike, truth_values: _TensorLike, truth_shape: _TensorLike, normalize: bool = True, name: str | None = None) -> Tensor:
+    """The number of edits that turn each sequence of `hypothesis` into that of `truth`; with `normalize`, divided by the length of the truth."""
+
 def Eig(*, input: _TensorLike, Tout: _DTypeLike, compute_v: bool = True, name: str | None = None) -> tuple[Tensor, Tensor]:
     """Eigenvalues of square matrices, in no particular order, and optionally the eigenvectors as columns of `v`; both are complex."""
 
@@ -502,6 +505,9 @@ def EncodeBase64(*, input: _TensorLike, pad: bool = False, name: str | None = No
 
 def EncodeJpeg(*, image: _TensorLike, format: str = '', quality: int = 95, progressive: bool = False, optimize_size: bool = False, chroma_downsampling: bool = True, density_unit: str = 'in', x_density: int = 300, y_density: int = 300, xmp_metadata: str = '', name: str | None = None) -> Tensor:
     """Encodes an image, uint8 with one or three channels, as JPEG."""
+
+def EncodeJpegVariableQuality(*, images: _TensorLike, quality: _TensorLike, name: str | None = None) -> Tensor:
+    """Encodes an image as EncodeJpeg does, with a quality that is not known before it runs."""
 
 def EncodePng(*, image: _TensorLike, compression: int = -1, name: str | None = None) -> Tensor:
     """Encodes an image, or each of several, as PNG; one to four channels of 8 or 16 bits."""
@@ -2074,6 +2080,9 @@ def UnbatchDataset(*, input_dataset: _TensorLike, output_types: Sequence[_DTypeL
 
 def UnicodeDecode(*, input: _TensorLike, input_encoding: str, errors: str = 'replace', replacement_char: int = 65533, replace_control_characters: bool = False, name: str | None = None) -> tuple[Tensor, Tensor]:
     """The code points of each string, in one vector with the bounds of each string."""
+
+def UnicodeDecodeWithOffsets(*, input: _TensorLike, input_encoding: str, errors: str = 'replace', replacement_char: int = 65533, replace_control_characters: bool = False, name: str | None = None) -> tuple[Tensor, Tensor, Tensor]:
+    """Like UnicodeDecode, and the byte at which each character begins in its string."""
 
 def UnicodeEncode(*, input_values: _TensorLike, input_splits: _TensorLike, output_encoding: str, errors: str = 'replace', replacement_char: int = 65533, name: str | None = None) -> Tensor:
     """Makes a string from each row of a ragged vector of code points."""

@@ -108,6 +108,9 @@ def softmax(sp_input, name=None):
 def sparse_dense_matmul(sp_a, b, adjoint_a=False, adjoint_b=False, name=None):
     """The product of a sparse matrix and a dense one, in either order."""
 
+def split(sp_input=None, num_split=None, axis=None, name=None):
+    """`num_split` sparse tensors that follow each other along `axis`. If the size does not divide evenly, the first ones are"""
+
 def to_dense(sp_input, default_value=None, validate_indices=True, name=None):
     """The dense tensor, with `default_value` where no element is stored."""
 

@@ -59,11 +59,17 @@ def to_number(input, out_type=..., name=None):
 def unicode_decode(input, input_encoding, errors='replace', replacement_char=65533, replace_control_characters=False, name=None):
     """Decodes each string to the code points of its characters. Returns a ragged tensor."""
 
+def unicode_decode_with_offsets(input, input_encoding, errors='replace', replacement_char=65533, replace_control_characters=False, name=None):
+    """(code points, byte at which each character begins in its string), as ragged tensors."""
+
 def unicode_encode(input, output_encoding, errors='replace', replacement_char=65533, name=None):
     """Encodes code points along the last axis to strings."""
 
 def unicode_split(input, input_encoding, errors='replace', replacement_char=65533, name=None):
     """Splits each string into its characters. Returns a ragged tensor of strings."""
+
+def unicode_split_with_offsets(input, input_encoding, errors='replace', replacement_char=65533, name=None):
+    """(characters, byte at which each begins in its string), as ragged tensors."""
 
 def unicode_transcode(input, input_encoding, output_encoding, errors='replace', replacement_char=65533, replace_control_characters=False, name=None):
     """Each string in another encoding of its characters."""

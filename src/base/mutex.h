@@ -37,6 +37,7 @@
     RANK(DEFAULTS)    /* default attributes of ops */                            \
     RANK(NAMES)       /* interned names */                                       \
     RANK(WATCHED)     /* the table of graphs that users build */                 \
+    RANK(BELL)        /* tells that one of several rings has an element */       \
     RANK(QUEUE)       /* work submitted to a device */                           \
     RANK(MEMORY)      /* the allocator's lists */                                \
     RANK(HOLDERS)     /* labels of the allocator's report */                     \

@@ -18,7 +18,12 @@ static ef_status *take(void *arg, ef_tensor *element, bool *end) {
 
 static ef_status *start(ef_ahead *a) {
     int width = a->of->width;
-    ef_ring_work w = {.width = width, .gives = width, .arg = a->of, .take = take, .note = a->note};
+    ef_ring_work w = {.width = width,
+                      .gives = width,
+                      .arg = a->of,
+                      .take = take,
+                      .note = a->note,
+                      .bell = a->bell};
     ef_ring_size size = {a->slots, a->most_slots, 1, 1};
     ef_stage_note_decide(a->note, EF_DECIDED_THREADS, 0, 1, 0);
     return ef_ring_open(a->of->run, &w, &size, &a->ring);
@@ -32,8 +37,10 @@ static void prepare(ef_ahead *a, ef_stage *of, int64_t wish, ef_stage_note *note
     if (a->most_slots > a->slots) ef_notes_recall(note, &workers, &a->slots);
 }
 
-ef_status *ef_ahead_open(ef_ahead *a, ef_stage *of, int64_t wish, ef_stage_note *note) {
+ef_status *ef_ahead_open(ef_ahead *a, ef_stage *of, int64_t wish, ef_stage_note *note,
+                         ef_bell *bell) {
     prepare(a, of, wish, note);
+    a->bell = bell;
     return a->slots > 0 && of->blocks ? start(a) : NULL;
 }
 
@@ -65,6 +72,11 @@ ef_status *ef_ahead_save(ef_ahead *a, ef_saver *w) {
 
 ef_status *ef_ahead_restore(ef_ahead *a, ef_loader *r) {
     return ef_leftover_load(&a->leftover, r, a->of->dataset);
+}
+
+ef_status *ef_ahead_ready(ef_ahead *a, bool *ready) {
+    *ready = a->ring == NULL || ef_leftover_any(&a->leftover);
+    return *ready ? NULL : ef_ring_ready(a->ring, ready);
 }
 
 ef_status *ef_ahead_next(ef_ahead *a, ef_tensor *out, bool *end) {

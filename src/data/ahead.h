@@ -15,18 +15,22 @@ typedef struct ef_ahead {
     int most_slots;       /* the most that the tuner may choose */
     uint64_t made, least; /* elements measured, and the time of the fastest, ns */
     bool injected;        /* the program did not ask for it */
+    ef_bell *bell;        /* borrowed: see ef_ring_work; or NULL */
     ef_leftover leftover; /* comes before what the stage makes */
 } ef_ahead;
 
 enum { EF_AHEAD_SLOTS = 4, EF_AHEAD_MOST = 64 }; /* first and largest number with AUTOTUNE */
 
-/* wish: how many elements the program wants prefetched; -1: AUTOTUNE. */
-ef_status *ef_ahead_open(ef_ahead *a, ef_stage *of, int64_t wish, ef_stage_note *note);
+/* wish: how many elements the program wants prefetched; -1: AUTOTUNE. bell: or NULL. */
+ef_status *ef_ahead_open(ef_ahead *a, ef_stage *of, int64_t wish, ef_stage_note *note,
+                         ef_bell *bell);
 /* The same for the last stage of a pipeline that does not end in a prefetch: its elements are
  * prefetched once they turn out to be slow. */
 void ef_ahead_inject(ef_ahead *a, ef_stage *of);
 void ef_ahead_close(ef_ahead *a); /* waits for the thread */
 ef_status *ef_ahead_next(ef_ahead *a, ef_tensor *out, bool *end);
+/* Whether ahead_next would not wait for a thread. */
+ef_status *ef_ahead_ready(ef_ahead *a, bool *ready);
 /* Whether the stage's own position is that of what ahead_next gives: nothing is held. */
 static inline bool ef_ahead_holds_none(const ef_ahead *a) {
     return a->ring == NULL && !ef_leftover_any(&a->leftover);

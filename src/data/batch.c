@@ -43,7 +43,7 @@ static ef_status *batch_open(ef_stage *s) {
                          .run = s->run,
                          .width = s->width,
                          .blocks = s->source->blocks};
-    return ef_ahead_open(&b->ahead, &b->self, -1, s->note);
+    return ef_ahead_open(&b->ahead, &b->self, -1, s->note, NULL);
 }
 
 static void batch_close(ef_stage *s) { ef_ahead_close(&((batch *)s)->ahead); }

@@ -2,6 +2,7 @@
  * interleaved. */
 #include "base/alloc.h"
 #include "base/pool.h"
+#include "base/pulse.h"
 #include "data/ahead.h"
 #include "data/function.h"
 #include "data/rows.h"
@@ -18,7 +19,9 @@ typedef struct made {
     int64_t threads; /* the number of places whose elements threads may prefetch */
     int width;       /* of the source */
     bool parallel;
-    bool over; /* the source has no more elements */
+    bool any_order; /* elements of any place leave as soon as they are ready */
+    ef_bell bell;   /* if so */
+    bool over;      /* the source has no more elements */
 } made;
 
 static ef_status *make_places(made *m) {
@@ -45,6 +48,10 @@ static ef_status *made_open(ef_stage *s) {
     int64_t calls = ef_dataset_int(s->dataset, "num_parallel_calls", 0);
     m->parallel = calls != 0;
     m->threads = calls < 0 ? MOST_THREADS : calls;
+    const ef_dataset_attrs *set = s->dataset->set;
+    m->any_order = m->parallel && (set->sloppy || set->deterministic == EF_ORDER_FREE ||
+                                   (set->deterministic == EF_ORDER_DEFAULT && s->run->any_order));
+    if (m->any_order) ef_bell_init(&m->bell);
     return make_places(m);
 }
 
@@ -69,6 +76,7 @@ static void free_places(made *m) {
 static void made_close(ef_stage *s) {
     made *m = (made *)s;
     free_places(m);
+    if (m->any_order) ef_bell_destroy(&m->bell);
     ef_element_fn_close(&m->f);
 }
 
@@ -89,7 +97,8 @@ static ef_status *open_place(made *m, int64_t k) {
     else
         s = ef_stage_open_under(&m->base, d, &m->open[k]);
     if (s == NULL && m->ahead != NULL)
-        s = ef_ahead_open(&m->ahead[k], m->open[k], k < m->threads ? -1 : 0, m->base.note);
+        s = ef_ahead_open(&m->ahead[k], m->open[k], k < m->threads ? -1 : 0, m->base.note,
+                          m->any_order ? &m->bell : NULL);
     ef_tensor_release(&variant);
     return s;
 }
@@ -192,8 +201,48 @@ static bool all_closed(const made *m) {
     return true;
 }
 
+/* Sets m->at to the first place, from there on, whose element can be had without waiting. Empty
+ * places are opened on the way. */
+static ef_status *find_ready(made *m, bool *found) {
+    for (int64_t n = 0; n < m->cycle; n++) {
+        int64_t k = (m->at + n) % m->cycle;
+        if (m->open[k] == NULL && !m->over) EF_TRY(open_next(m, k, &m->over));
+        if (m->open[k] == NULL) continue;
+        EF_TRY(ef_ahead_ready(&m->ahead[k], found));
+        if (!*found) continue;
+        if (n > 0) m->in_block = 0;
+        m->at = k;
+        return NULL;
+    }
+    return NULL;
+}
+
+static ef_status *next_in_any_order(made *m, ef_tensor *out, bool *end) {
+    unsigned pulse = ef_pulse();
+    for (;;) {
+        uint64_t times = ef_bell_times(&m->bell);
+        bool found = false;
+        EF_TRY(find_ready(m, &found));
+        if (!found) {
+            *end = m->over && all_closed(m);
+            if (*end) return NULL;
+            ef_bell_wait(&m->bell, times);
+            EF_TRY(ef_pulse_check(ef_context_here(), &pulse));
+            continue;
+        }
+        ef_status *bad = ef_ahead_next(&m->ahead[m->at], out, end);
+        if (bad != NULL || !*end) {
+            if (++m->in_block >= m->block) next_place(m);
+            return bad;
+        }
+        *end = false;
+        close_place(m, m->at);
+    }
+}
+
 static ef_status *interleave_next(ef_stage *s, ef_tensor *out, bool *end) {
     made *m = (made *)s;
+    if (m->any_order) return next_in_any_order(m, out, end);
     for (;;) {
         ef_stage *here = m->open[m->at];
         if (here == NULL && !m->over) {

@@ -123,8 +123,8 @@ static ef_ring_size size_for(const map *m) {
 
 static ef_status *open_ring(map *m, const ef_ring_size *size) {
     const int order = m->base.dataset->set->deterministic, in = m->base.source->width;
-    const bool any_order =
-        order == EF_ORDER_FREE || (order == EF_ORDER_DEFAULT && m->base.run->any_order);
+    const bool any_order = m->base.dataset->set->sloppy || order == EF_ORDER_FREE ||
+                           (order == EF_ORDER_DEFAULT && m->base.run->any_order);
     ef_ring_work w = {.width = in > m->base.width ? in : m->base.width,
                       .gives = m->base.width,
                       .arg = m,

@@ -53,6 +53,45 @@ enum {
     INTERVAL_NS = 20000000, /* the least time between two decisions */
 };
 
+/* ---- a bell for several rings -------------------------------------------------------------------
+ */
+
+void ef_bell_init(ef_bell *b) {
+    ef_mutex_init(&b->lock, EF_RANK_BELL, EF_MUTEX_PLAIN);
+    ef_cond_init(&b->rung);
+    b->times = 0;
+}
+
+void ef_bell_destroy(ef_bell *b) {
+    pthread_cond_destroy(&b->rung);
+    ef_mutex_destroy(&b->lock);
+}
+
+static void ring_bell(ef_bell *b) {
+    ef_mutex_lock(&b->lock);
+    b->times++;
+    pthread_cond_broadcast(&b->rung);
+    ef_mutex_unlock(&b->lock);
+}
+
+uint64_t ef_bell_times(ef_bell *b) {
+    ef_mutex_lock(&b->lock);
+    uint64_t times = b->times;
+    ef_mutex_unlock(&b->lock);
+    return times;
+}
+
+void ef_bell_wait(ef_bell *b, uint64_t times) {
+    struct timespec until = ef_deadline(WAIT_MS);
+    ef_pool_block(ef_context_here());
+    void *blocking = ef_blocking_begin();
+    ef_mutex_lock(&b->lock);
+    while (b->times == times && ef_mutex_wait_until(&b->lock, &b->rung, &until)) {}
+    ef_mutex_unlock(&b->lock);
+    ef_blocking_end(blocking);
+    ef_pool_unblock(ef_context_here());
+}
+
 ef_ring *ef_ring_after(const ef_ring *r) { return r->next; }
 
 void ef_ring_wake(ef_ring *r) {
@@ -203,6 +242,7 @@ static void fill(ef_ring *r) {
     s->ready = true;
     r->filling--;
     pthread_cond_broadcast(&r->filled);
+    if (r->work.bell != NULL) ring_bell(r->work.bell);
 }
 
 /* The step that uses the elements has priority over the workers: while all processors are busy, a
@@ -390,6 +430,15 @@ static ef_status *wait_for(ef_ring *r, slot **out) {
             atomic_fetch_add_explicit(&r->work.note->waited, waited, memory_order_relaxed);
         EF_TRY(ef_pulse_check(ef_context_here(), &pulse));
     }
+}
+
+ef_status *ef_ring_ready(ef_ring *r, bool *ready) {
+    if (r->n_started == 0) EF_TRY(start(r));
+    ef_mutex_lock(&r->lock);
+    *ready = r->stopped || ready_slot(r) != NULL;
+    if (!*ready) r->was_empty = true;
+    ef_mutex_unlock(&r->lock);
+    return NULL;
 }
 
 ef_status *ef_ring_next(ef_ring *r, ef_tensor *out, bool *end) {

@@ -8,6 +8,19 @@
 #include "data/run.h"
 
 typedef struct ef_ring ef_ring;
+
+/* For a consumer of several rings, which waits until any of them has an element. */
+typedef struct ef_bell {
+    ef_mutex lock;
+    pthread_cond_t rung;
+    uint64_t times;
+} ef_bell;
+void ef_bell_init(ef_bell *b);
+void ef_bell_destroy(ef_bell *b);
+uint64_t ef_bell_times(ef_bell *b);
+/* Waits until it has rung more often than `times`, at most for some milliseconds. */
+void ef_bell_wait(ef_bell *b, uint64_t times);
+
 typedef struct ef_ring_work {
     int width; /* tensors of an element while it is worked on */
     int gives; /* tensors of an element that leaves; at most `width` */
@@ -21,6 +34,7 @@ typedef struct ef_ring_work {
     bool together;       /* if the first takes long, others are begun before its size is known */
     uint64_t first;      /* the number of its first element */
     ef_stage_note *note; /* or NULL */
+    ef_bell *bell;       /* rung when an element is ready; or NULL */
 } ef_ring_work;
 
 /* How many elements may be ready ahead, and how many threads make them. The tuner chooses between
@@ -35,6 +49,8 @@ ef_status *ef_ring_open(ef_run *run, const ef_ring_work *work, const ef_ring_siz
                         ef_ring **out);
 void ef_ring_close(ef_ring *r); /* waits for its threads; NULL is fine */
 ef_status *ef_ring_next(ef_ring *r, ef_tensor *out, bool *end);
+/* Whether next would return without waiting. Starts the threads. */
+ef_status *ef_ring_ready(ef_ring *r, bool *ready);
 /* No further element is taken; those that were taken still leave. */
 void ef_ring_retire(ef_ring *r);
 bool ef_ring_drained(ef_ring *r); /* it was retired, and all elements have left */

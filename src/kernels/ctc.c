@@ -24,13 +24,20 @@ static bool may_skip(const ef_ctc *c, int64_t s) {
     return !(c->merge && place(c, s) == place(c, s - 2));
 }
 
+/* The log weights of beginning and ending in s. A path that begins at the floor does so before the
+ * first frame, and reaches s from as many states as it may in any other frame. */
+static double begins(const ef_ctc *c, int64_t s) {
+    return s < 2 ? 0.0 : c->floor + log(2.0 + may_skip(c, s));
+}
+static double ends(const ef_ctc *c, int64_t s) { return s >= 2 * c->labels - 1 ? 0.0 : c->floor; }
+
 size_t ef_ctc_room(const ef_ctc *c) {
     return (size_t)(2 * c->labels + 1) * ((size_t)c->frames + 2);
 }
 
 static void forward(const ef_ctc *c, const double *logp, double *alpha) {
     int64_t places = 2 * c->labels + 1;
-    for (int64_t s = 0; s < places; s++) alpha[s] = s < 2 ? emitted(c, logp, s) : -INFINITY;
+    for (int64_t s = 0; s < places; s++) alpha[s] = emitted(c, logp, s) + begins(c, s);
     for (int64_t t = 1; t < c->frames; t++) {
         const double *before = alpha + (t - 1) * places, *p = logp + t * c->classes;
         double *now = alpha + t * places;
@@ -61,11 +68,12 @@ double ef_ctc_loss(const ef_ctc *c, const double *logp, double *gradient, double
     int64_t places = 2 * c->labels + 1, last = c->frames - 1;
     double *alpha = work, *beta = work + places * c->frames, *next = beta + places;
     forward(c, logp, alpha);
-    double total = alpha[last * places + places - 1];
-    if (places > 1) total = log_add(total, alpha[last * places + places - 2]);
+    double total = -INFINITY;
+    for (int64_t s = 0; s < places; s++)
+        total = log_add(total, alpha[last * places + s] + ends(c, s));
     for (int64_t k = 0; k < c->frames * c->classes; k++) gradient[k] = exp(logp[k]);
     if (total == -INFINITY) return INFINITY;
-    for (int64_t s = 0; s < places; s++) beta[s] = s >= places - 2 ? 0.0 : -INFINITY;
+    for (int64_t s = 0; s < places; s++) beta[s] = ends(c, s);
     for (int64_t t = last; t >= 0; t--) {
         if (t < last) {
             double *swap = beta;
@@ -79,7 +87,9 @@ double ef_ctc_loss(const ef_ctc *c, const double *logp, double *gradient, double
                 gradient[t * c->classes + k] -= exp(alpha[t * places + s] + beta[s] - total);
         }
     }
-    return -total;
+    double loss = emitted(c, logp, 0) + beta[0]; /* without the paths that begin at the floor */
+    if (places > 1) loss = log_add(loss, emitted(c, logp, 1) + beta[1]);
+    return -loss;
 }
 
 void ef_ctc_normalize(double *row, int64_t classes) {

@@ -11,7 +11,9 @@ typedef struct ef_ctc {
     const int32_t *label; /* usually none is the blank. A label that is the blank, or that is not
                            * a class (it has probability 1), gets no gradient. */
     int32_t blank;
-    bool merge; /* merges adjacent equal labels, as usual */
+    bool merge;   /* merges adjacent equal labels, as usual */
+    double floor; /* log weight of beginning or ending in a state where no alignment does, so that
+                   * labels too long for their frames have a finite loss; usually -INFINITY */
 } ef_ctc;
 /* Number of doubles of working memory. */
 size_t ef_ctc_room(const ef_ctc *c);

@@ -55,6 +55,50 @@ def test_an_error_and_the_end_in_any_order():
     assert sorted(found) == [n for n in range(40) if n != 7]
 
 
+def _interleaved(deterministic, option=None):
+    """Three datasets, the first of which waits before each of its elements."""
+    def wait(n):
+        if n < 10:
+            time.sleep(0.1)
+        return n
+    ds = tf.data.Dataset.range(3).interleave(
+        lambda k: tf.data.Dataset.range(10 * k, 10 * k + 4).map(lambda n: tf.numpy_function(wait, [n], tf.int64)),
+        cycle_length=3, num_parallel_calls=3, deterministic=deterministic)
+    if option is not None:
+        options = tf.data.Options()
+        options.deterministic = option
+        ds = ds.with_options(options)
+    return _read(ds)
+
+
+@pytest.mark.parametrize("deterministic, option", [(False, None), (None, False), (False, True)])
+def test_interleaved_datasets_leave_as_they_are_ready(deterministic, option):
+    found = _interleaved(deterministic, option)
+    assert sorted(found) == [0, 1, 2, 3, 10, 11, 12, 13, 20, 21, 22, 23]
+    assert found[0] >= 10 and found.index(3) == 11
+    for k in range(3):
+        assert [n for n in found if n // 10 == k] == [10 * k + j for j in range(4)]
+
+
+@pytest.mark.parametrize("deterministic, option", [(True, None), (None, None), (True, False)])
+def test_interleaved_datasets_keep_their_order(deterministic, option):
+    assert _interleaved(deterministic, option) == [10 * k + j for j in range(4) for k in range(3)]
+
+
+def test_interleaved_errors_and_the_end_in_any_order():
+    def f(n):
+        if n == 11:
+            raise ValueError("eleven")
+        return n
+    ds = tf.data.Dataset.range(5).interleave(
+        lambda k: tf.data.Dataset.range(10 * k, 10 * k + 3).map(lambda n: tf.numpy_function(f, [n], tf.int64)),
+        cycle_length=2, num_parallel_calls=2, deterministic=False)
+    assert sorted(_read(ds.ignore_errors())) == [10 * k + j for k in range(5) for j in range(3) if 10 * k + j != 11]
+    iterator = iter(ds)
+    next(iterator)
+    del iterator
+
+
 def test_calls_that_wait_for_each_other():
     barrier = threading.Barrier(2, timeout=20)
 

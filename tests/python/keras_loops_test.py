@@ -30,5 +30,5 @@ def test_dropped_iterators_leave_nothing(folder):
 
 
 def test_lives_of_models_leave_memory_flat(folder):
-    kept, _ = programs.model_lives(tf, folder, 32, settle=16)
+    kept, *_ = programs.model_lives(tf, folder, 32, settle=16)
     assert max(kept) - kept[0] < MEMORY / 4

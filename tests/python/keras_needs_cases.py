@@ -14,6 +14,9 @@ LABELS = {"the blank among them": ([[1, 2, 0, 2], [1, 2, 3, 0]], [4, 3], [6, 6],
           "blanks at both ends": ([[0, 1, 0, 0], [0, 0, 3, 0]], [3, 3], [6, 5], 0),
           "the last class is the blank": ([[3, 2, 1, 0], [1, 3, 3, -1]], [3, 3], [6, 6], -1),
           "a class between is the blank": ([[3, 2, 1, 0], [2, -1, -1, 1]], [3, 3], [6, 6], 2),
+          "too long by their repetitions": ([[1, 1, 1, 0], [1, 2, 0, 0]], [3, 2], [4, 4], 0),
+          "too long for their frames": ([[1, 2, 1, 3], [1, 2, 3, 3]], [4, 3], [3, 1], 0),
+          "without a frame or a label": ([[1, 2, 1, 0], [0, 0, 0, 0]], [3, 0], [0, 4], -1),
           "no class at all": ([[1, 7, 1, 0], [2, 3, 5, 1]], [3, 3], [6, 6], 0)}
 
 

@@ -13,7 +13,7 @@ MODULES = ("tensors", "graph", "tape", "variable", "function", "session", "contr
            "ops.counting", "ops.creation", "ops.array", "ops.index", "ops.segment", "ops.matmul", "ops.linalg", "ops.linear_operator",
            "ops.clip", "ops.nn", "ops.embedding", "ops.sampling", "ops.conv", "ops.pool", "ops.ctc", "ops.quantization", "ops.image",
            "ops.image_color", "ops.image_boxes", "ops.image_ssim", "ops.stateless", "ops.random", "ops.init",
-           "ops.debug", "ops.signal", "ops.signal_windows", "ops.sparse", "ops.sparse_counts", "ops.strings", "ops.strings_unicode", "gfile", "records",
+           "ops.debug", "ops.signal", "ops.signal_windows", "ops.sparse", "ops.sparse_counts", "ops.editing", "ops.rounding", "ops.strings", "ops.strings_unicode", "gfile", "records",
            "example_messages", "ops.io", "ops.features", "ops.parsing", "ops.lookup", "ops.image_io",
            "ops.ragged", "ops.ragged_cross", "ops.ragged_methods", "ragged_feeds", "ops.ragged_dispatch", "ops.ragged_arrays",
            "ops.sparse_dispatch", "ops.operators", "dispatch_for", "extension_type", "ops.sets", "ops.numpy",

@@ -358,12 +358,12 @@ offer(_Instances("GenericFunction", (), {"__doc__": "Everything tf.function make
       "types.experimental.PolymorphicFunction")
 
 
-@export("config.run_functions_eagerly")
+@export("config.run_functions_eagerly", "config.experimental_run_functions_eagerly")
 def run_functions_eagerly(run_eagerly):
     """With True, functions made by tf.function run as plain Python, for debugging."""
     _core.run_functions_eagerly(bool(run_eagerly))
 
 
-@export("config.functions_run_eagerly")
+@export("config.functions_run_eagerly", "config.experimental_functions_run_eagerly")
 def functions_run_eagerly():
     return _core.functions_run_eagerly()

@@ -657,6 +657,12 @@ def current_scope():
     return _core_scope()
 
 
+@export("get_current_name_scope")
+def get_current_name_scope():
+    """The current name scope without a trailing slash; "" outside of all scopes."""
+    return current_scope().rstrip("/")
+
+
 @export("control_dependencies", "compat.v1.control_dependencies")
 def control_dependencies(control_inputs):
     """Ops that are created inside run after `control_inputs`. Eagerly nothing is to be done: these have run already."""

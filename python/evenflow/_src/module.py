@@ -39,7 +39,7 @@ class Module(AutoTrackable):
     lists and dicts in them, in the order of the attribute names."""
 
     __module__ = "tensorflow.python.module.module"
-    _TF_MODULE_IGNORED_PROPERTIES = frozenset(("_self_children", "_self_hidden"))
+    _TF_MODULE_IGNORED_PROPERTIES = frozenset(("__children__", "_self_hidden"))
 
     def __init__(self, name=None):
         if name is None:

@@ -30,19 +30,21 @@ class Trackable:
         self._self_setattr_tracking = value
 
     def _maybe_initialize_trackable(self):
-        """Creates the table of children that were added by `_track_trackable`, if there is none."""
-        if "_self_children" not in self.__dict__:
-            self.__dict__["_self_children"] = {}
+        """Creates the table of children that were added by `_track_trackable`, if there is none. Its name keeps it out of the
+        walk over attributes with which Keras saves and loads a model: a layer whose weights do not fit would be met there
+        a second time, and the second error would hide the first."""
+        if "__children__" not in self.__dict__:
+            self.__dict__["__children__"] = {}
 
     def _track_trackable(self, trackable, name, overwrite=False):
         """Adds `trackable` as the child `name`. Raises ValueError if there is another one, unless `overwrite`."""
         self._maybe_initialize_trackable()
         if not isinstance(trackable, Trackable):
             raise TypeError(f"only trackable objects can be tracked, and {name!r} is a {type(trackable).__name__}")
-        known = self._self_children.get(name)
+        known = self.__children__.get(name)
         if known is not None and known is not trackable and not overwrite:
             raise ValueError(f"there is a child {name!r} already, and overwrite was not asked for")
-        self._self_children[name] = trackable
+        self.__children__[name] = trackable
         if "_self_pending" in self.__dict__:
             arrived(self, name, trackable)
         return trackable
@@ -60,7 +62,7 @@ class Trackable:
 
     def _trackable_children(self, save_type="checkpoint", **_):
         """The children by name."""
-        return dict(getattr(self, "_self_children", ()))
+        return dict(getattr(self, "__children__", ()))
 
     def _lookup_dependency(self, name, cached_dependencies=None):
         """The child `name`, or None."""
@@ -119,7 +121,7 @@ class AutoTrackable(Trackable):
             self.__dict__[name] = wrapper
 
     def __delattr__(self, name):
-        self.__dict__.get("_self_children", {}).pop(name, None)
+        self.__dict__.get("__children__", {}).pop(name, None)
         object.__delattr__(self, name)
 
     def _trackable_children(self, save_type="checkpoint", **kwargs):

@@ -34,8 +34,7 @@ static ef_status *jpeg_shape(ef_infer *i) {
     return one_image(i);
 }
 
-static ef_status *jpeg_run(const ef_call *c) {
-    const jpeg_attrs *t = c->attrs;
+static ef_status *jpeg_write(const ef_call *c, const jpeg_attrs *t) {
     const ef_tensor *x = c->in[0];
     const int64_t channels = x->dim[2], want = t->format == 1 ? 1 : t->format == 2 ? 3 : channels;
     if ((channels != 1 && channels != 3) || want != channels)
@@ -56,6 +55,36 @@ static ef_status *jpeg_run(const ef_call *c) {
     ef_text text = {0};
     return give(c, ef_jpeg_encode(x->data, x->dim[0], x->dim[1], (int)channels, &w, &text), &text);
 }
+
+static ef_status *jpeg_run(const ef_call *c) { return jpeg_write(c, c->attrs); }
+
+static ef_status *variable_shape(ef_infer *i) {
+    EF_TRY(ef_need_rank(i, 1, 0));
+    return one_image(i);
+}
+
+static ef_status *variable_run(const ef_call *c) {
+    int32_t quality = *(const int32_t *)c->in[1]->data;
+    if (quality < 0 || quality > 100)
+        return ef_error(EF_INVALID, "%s: quality must be in [0,100], got %d", c->op->name,
+                        (int)quality);
+    return jpeg_write(c, &(jpeg_attrs){.quality = quality,
+                                       .chroma_downsampling = true,
+                                       .x_density = 300,
+                                       .y_density = 300,
+                                       .xmp_metadata = {.at = "", .n = 0}});
+}
+
+const ef_op ef_op_EncodeJpegVariableQuality = {
+    EF_NAMED(EncodeJpegVariableQuality),
+    .doc = "Encodes an image as EncodeJpeg does, with a quality that is not known before it runs.",
+    .in = {"images: uint8", "quality: int32"},
+    .out = {"contents: string"},
+    .traits = EF_NO_GRAD,
+    .shape = variable_shape,
+    .kernel = EF_ANY_KERNEL(variable_run),
+    .examples = {"uint8[3,4,3] int32[]{50}", "uint8[2,2,1] int32[]{100}"},
+};
 
 const ef_op ef_op_EncodeJpeg = {
     EF_NAMED(EncodeJpeg),

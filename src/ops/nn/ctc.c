@@ -51,6 +51,9 @@ static int64_t gather_labels(const ef_call *c, int64_t b, bool collapse, int32_t
     return n;
 }
 
+/* What TensorFlow adds to a dense sequence's probability of 0 before it takes the logarithm. */
+static const double least = 1e-307;
+
 static bool is_dense(const ef_call *c) { return c->op == &ef_op__CTCDenseLoss; }
 
 /* Equal labels in a row need a frame for the blank between them too; TensorFlow does not count it,
@@ -84,8 +87,11 @@ static ef_status *one_sequence(const ef_call *c, int64_t b, ef_ctc *s, double *l
             logp[f * classes + k] = ef_element_double(t, x->data, (f * batch + b) * classes + k);
         ef_ctc_normalize(logp + f * classes, classes);
     }
-    bool skip = s->frames == 0 || s->labels > s->frames;
-    if (!skip) loss = ef_ctc_loss(s, logp, gradient, work);
+    bool skip = s->frames == 0 || (s->labels > s->frames && !is_dense(c));
+    if (!skip)
+        loss = ef_ctc_loss(s, logp, gradient, work);
+    else if (is_dense(c) && s->labels > 0)
+        loss = -s->floor;
     ef_element_set(t, c->out[0]->data, b, loss);
     for (int64_t f = 0; f < x->dim[0]; f++)
         for (int64_t k = 0; k < classes; k++)
@@ -101,7 +107,13 @@ static ef_status *loss_run(const ef_call *c) {
     const int32_t *length = c->in[3]->data;
     EF_TRY(ef_ctc_need_blank(c));
     int64_t classes = x->dim[2], most = c->in[2]->dim[0];
-    ef_ctc whole = {x->dim[0], classes, most, NULL, (int32_t)classes - 1, t->ctc_merge_repeated};
+    ef_ctc whole = {x->dim[0],
+                    classes,
+                    most,
+                    NULL,
+                    (int32_t)classes - 1,
+                    t->ctc_merge_repeated,
+                    is_dense(c) ? log(least) : -INFINITY};
     size_t room = ef_ctc_room(&whole) + 2 * (size_t)(x->dim[0] * classes);
     size_t bytes = room * sizeof(double) + (size_t)(most + 1) * sizeof(int32_t);
     double *mem = ef_malloc(bytes);
@@ -159,7 +171,9 @@ const ef_op ef_op__CTCDenseLoss = {
     EF_NAMED(_CTCDenseLoss),
     .doc =
         "Like CTCLoss, for labels of any value: a label that is the blank counts as a blank, one "
-        "that is not a class has probability 1, and a sequence too long for its frames has loss 0. "
+        "that is not a class has probability 1, and a sequence too long for its frames has the "
+        "loss "
+        "of its best partial alignments, plus 707. "
         "`tf.nn.ctc_loss` treats the labels of a dense matrix in this way.",
     .in = {"inputs: T", "labels_indices: int64", "labels_values: int32", "sequence_length: int32"},
     .out = {"loss: T", "gradient: T"},

@@ -1,5 +1,5 @@
-/* UnicodeDecode, UnicodeEncode and UnicodeTranscode: strings to code points, back, and from one
- * encoding to another. */
+/* UnicodeDecode, UnicodeDecodeWithOffsets, UnicodeEncode and UnicodeTranscode: strings to code
+ * points, back, and from one encoding to another. */
 #include "base/alloc.h"
 #include "base/array.h"
 #include "ops/string/strings.h"
@@ -23,7 +23,8 @@ typedef struct {
 
 typedef struct {
     int32_t *at;
-    size_t n, cap;
+    int64_t *begin; /* the byte where each begins in its string */
+    size_t n, cap, begin_cap;
 } characters;
 
 static bool is_character(int64_t v) {
@@ -139,6 +140,7 @@ static ef_status *decode_one(const ef_call *c, int encoding, const ef_str *s, ch
     const unsigned char *p = (const unsigned char *)s->at;
     size_t k = 0;
     encoding = settled(encoding, s, &k);
+    const size_t mark = k; /* the byte order mark belongs to the first character */
     for (size_t used; k < s->n; k += used) {
         int32_t v = read_character(encoding, p + k, s->n - k, &used);
         bool control = t->replace_control_characters && v >= 0 && v <= 0x1F;
@@ -147,6 +149,8 @@ static ef_status *decode_one(const ef_call *c, int encoding, const ef_str *s, ch
                             c->op->name, k, EF_STR(s));
         if (v < 0 && t->errors == IGNORE) continue;
         EF_TRY(EF_GROW(&out->at, &out->cap, out->n + 1));
+        EF_TRY(EF_GROW(&out->begin, &out->begin_cap, out->n + 1));
+        out->begin[out->n] = k == mark ? 0 : (int64_t)k;
         out->at[out->n++] = v < 0 || control ? (int32_t)t->replacement_char : v;
     }
     return NULL;
@@ -176,7 +180,8 @@ static ef_status *decode_shape(ef_infer *i) {
         if (n < 0 || x->dim[d] < 0 || __builtin_mul_overflow(n, x->dim[d], &n)) n = -1;
     int64_t splits = x->rank < 0 || n < 0 || n == INT64_MAX ? EF_DIM_UNKNOWN : n + 1;
     i->out[0].shape = (ef_shape){.rank = 1, .dim = {splits}};
-    i->out[1].shape = (ef_shape){.rank = 1, .dim = {EF_DIM_UNKNOWN}};
+    for (int k = 1; k < i->n_out; k++)
+        i->out[k].shape = (ef_shape){.rank = 1, .dim = {EF_DIM_UNKNOWN}};
     return NULL;
 }
 
@@ -194,10 +199,35 @@ static ef_status *decode_run(const ef_call *c) {
     }
     ef_shape flat = {.rank = 1, .dim = {(int64_t)made.n}};
     if (s == NULL) s = ef_out_alloc(c, 1, &flat);
+    if (s == NULL && c->n_out > 2) s = ef_out_alloc(c, 2, &flat);
     if (s == NULL && made.n > 0) memcpy(c->out[1]->data, made.at, made.n * sizeof *made.at);
+    if (s == NULL && made.n > 0 && c->n_out > 2)
+        memcpy(c->out[2]->data, made.begin, made.n * sizeof *made.begin);
     ef_free(made.at);
+    ef_free(made.begin);
     return s;
 }
+
+#define DECODE_ATTRS                                                                   \
+    EF_ATTR(decode_attrs, input_encoding, "string", NULL),                             \
+        EF_ATTR(decode_attrs, errors, "{'strict', 'replace', 'ignore'}", "'replace'"), \
+        EF_ATTR(decode_attrs, replacement_char, "int", "65533"),                       \
+        EF_ATTR(decode_attrs, replace_control_characters, "bool", "false")
+
+const ef_op ef_op_UnicodeDecodeWithOffsets = {
+    EF_NAMED(UnicodeDecodeWithOffsets),
+    .doc = "Like UnicodeDecode, and the byte at which each character begins in its string.",
+    .in = {"input: string"},
+    .out = {"row_splits: Tsplits", "char_values: int32", "char_to_byte_starts: int64"},
+    .types = "Tsplits: {int32, int64} = int64",
+    .attr = {DECODE_ATTRS},
+    .attr_size = sizeof(decode_attrs),
+    .traits = EF_NO_GRAD | EF_DYNAMIC,
+    .shape = decode_shape,
+    .kernel = EF_ANY_KERNEL(decode_run),
+    .examples = {"string[3]{abc,,x} input_encoding='UTF-8'",
+                 "string[2]{ab,cd} input_encoding='UTF-16-BE' errors='ignore'"},
+};
 
 const ef_op ef_op_UnicodeDecode = {
     EF_NAMED(UnicodeDecode),
@@ -206,10 +236,7 @@ const ef_op ef_op_UnicodeDecode = {
     .in = {"input: string"},
     .out = {"row_splits: Tsplits", "char_values: int32"},
     .types = "Tsplits: {int32, int64} = int64",
-    .attr = {EF_ATTR(decode_attrs, input_encoding, "string", NULL),
-             EF_ATTR(decode_attrs, errors, "{'strict', 'replace', 'ignore'}", "'replace'"),
-             EF_ATTR(decode_attrs, replacement_char, "int", "65533"),
-             EF_ATTR(decode_attrs, replace_control_characters, "bool", "false")},
+    .attr = {DECODE_ATTRS},
     .attr_size = sizeof(decode_attrs),
     .traits = EF_NO_GRAD | EF_DYNAMIC,
     .shape = decode_shape,

@@ -4,9 +4,6 @@ from ..namespace import export
 from .common import SparseTensor, convert, dtypes, raw, rank_of, seen_shape, static_shape
 
 
-_LEAST = 708.3964  # minus the log of the smallest normal double
-
-
 def _blank_last(logits, blank):
     """Logits with the blank class moved to the end."""
     return raw.ConcatV2(
@@ -84,10 +81,6 @@ def ctc_loss(
         values = _shifted(values, blank)
     frames = raw.Cast(convert(logit_length), dtypes.int32)
     loss = (raw.CTCLoss if sparse else raw._CTCDenseLoss)(logits, places, values, frames, name=name)[0]
-    if not sparse:
-        twice = raw.LogicalAnd(mask[:, 1:], raw.Equal(labels[:, 1:], labels[:, :-1]))
-        needed = raw.AddV2(lengths, raw.Sum(raw.Cast(twice, dtypes.int32), [1]))
-        loss = raw.SelectV2(raw.Greater(needed, frames), convert(_LEAST, loss.dtype), loss)
     return loss if loss.dtype is given else raw.Cast(loss, given)
 
 

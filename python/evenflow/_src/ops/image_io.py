@@ -1,7 +1,9 @@
 """Encoded images: JPEG, PNG, GIF and BMP."""
 from ..namespace import export, offer_ops
-from .common import convert, dtypes, executing_eagerly, raw
+from .common import convert, dtypes, executing_eagerly, raw, static_shape
 from .image import convert_image_dtype
+from .random import uniform
+from .stateless import stateless_uniform
 
 offer_ops(
     """
@@ -41,3 +43,38 @@ def decode_image(contents, channels=None, dtype=dtypes.uint8, name=None, expand_
             raise ValueError(f"decode_image(): this image cannot be decoded as {wanted}")
         return convert_image_dtype(raw.DecodeImage(contents, channels or 0, dtype, expand_animations, name=name), wanted)
     return raw.DecodeImage(contents, channels or 0, dtype, expand_animations, name=name)
+
+
+@export("image.adjust_jpeg_quality")
+def adjust_jpeg_quality(image, jpeg_quality, dct_method="", name=None):
+    """What an image looks like after it was encoded as JPEG with this quality, 0 to 100, and decoded again."""
+    image = convert(image)
+    given = image.dtype
+    channels = static_shape(image)[-1]
+    image = convert_image_dtype(image, dtypes.uint8, saturate=True)
+    if isinstance(jpeg_quality, int):
+        coded = raw.EncodeJpeg(image, quality=jpeg_quality)
+    else:
+        coded = raw.EncodeJpegVariableQuality(image, convert(jpeg_quality, dtypes.int32))
+    return convert_image_dtype(raw.DecodeJpeg(coded, channels=channels or 0, dct_method=dct_method), given, saturate=True, name=name)
+
+
+def _check_range(least, most):
+    if least < 0 or most < 0 or least > 100 or most > 100:
+        raise ValueError(f"jpeg encoding range must be between 0 and 100, not [{least}, {most}).")
+    if least >= most:
+        raise ValueError(f"`min_jpeg_quality` ({least}) must be less than `max_jpeg_quality` ({most}).")
+
+
+@export("image.random_jpeg_quality")
+def random_jpeg_quality(image, min_jpeg_quality, max_jpeg_quality, seed=None):
+    """adjust_jpeg_quality with a random quality in [min_jpeg_quality, max_jpeg_quality)."""
+    _check_range(min_jpeg_quality, max_jpeg_quality)
+    return adjust_jpeg_quality(image, uniform([], min_jpeg_quality, max_jpeg_quality, dtypes.int32, seed))
+
+
+@export("image.stateless_random_jpeg_quality")
+def stateless_random_jpeg_quality(image, min_jpeg_quality, max_jpeg_quality, seed):
+    """random_jpeg_quality that depends on nothing but the seed, two integers."""
+    _check_range(min_jpeg_quality, max_jpeg_quality)
+    return adjust_jpeg_quality(image, stateless_uniform([], seed, min_jpeg_quality, max_jpeg_quality, dtypes.int32))

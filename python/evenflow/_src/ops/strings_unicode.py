@@ -133,3 +133,25 @@ def ngrams(data, ngram_width, separator=" ", pad_values=None, padding_width=None
     rows = RaggedTensor.from_tensor(data, ragged_rank=rank - 1)
     return ngrams(rows, ngram_width, separator, pad_values, padding_width if padding_width > 0 else None,
                   preserve_short_sequences).to_tensor()
+
+
+@export("strings.unicode_decode_with_offsets")
+def unicode_decode_with_offsets(input, input_encoding, errors="replace", replacement_char=65533,  # noqa: A002
+                                replace_control_characters=False, name=None):
+    """(code points, byte at which each character begins in its string), as ragged tensors."""
+    def part(which):
+        def parts(vector):
+            splits, *made = raw.UnicodeDecodeWithOffsets(vector, input_encoding=input_encoding, errors=errors,
+                                                         replacement_char=replacement_char,
+                                                         replace_control_characters=replace_control_characters)
+            return RaggedTensor.from_row_splits(made[which], splits, validate=False)
+        return parts
+
+    return _by_row(input, part(0)), _by_row(input, part(1))
+
+
+@export("strings.unicode_split_with_offsets")
+def unicode_split_with_offsets(input, input_encoding, errors="replace", replacement_char=65533, name=None):  # noqa: A002
+    """(characters, byte at which each begins in its string), as ragged tensors."""
+    starts = unicode_decode_with_offsets(input, input_encoding, errors, replacement_char)[1]
+    return unicode_split(input, input_encoding, errors, replacement_char), starts

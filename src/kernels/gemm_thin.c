@@ -12,6 +12,7 @@
 #include "tensor/scratch.h"
 
 enum { FEW = 16, LONG = 4096, LEAST = 4, SOME = 256, PIECE = 2048, STRETCH = 256 };
+enum { AHEAD = 4 * LANES }; /* floats between the columns of a that are read and those fetched */
 #define INLINE static inline __attribute__((always_inline))
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
@@ -169,11 +170,14 @@ static void spread_pieces(void *arg, int64_t from, int64_t to) {
 
 /* ---- turns ----------------------------------------------------------------------------------- */
 
-/* C columns by two vectors of rows, written as columns of `out`, which are 2 * LANES apart. */
+/* C columns by two vectors of rows, written as columns of `out`, which are 2 * LANES apart. Each
+ * row of a is read one cache line at a time, and the processor follows fewer such rows by itself
+ * than a batch has, so the line of a later call is fetched here. */
 INLINE void turn_columns(const int C, const ef_gemm_args *g, const float *a, const float *b,
                          float *out) {
     vec lo[6] = {{0}}, hi[6] = {{0}};
     for (int64_t p = 0; p < g->k; p++, a += g->lda, b += g->ldb) {
+        __builtin_prefetch(a + AHEAD);
         vec x = load(a), y = load(a + LANES);
         for (int c = 0; c < C; c++) {
             lo[c] = madd(b[c], x, lo[c]);

@@ -103,6 +103,10 @@ void ef_tensor_shape_set(ef_tensor *t, ef_dtype dtype, const ef_shape *s);
 ef_status *ef_tensor_alloc(ef_tensor *t, ef_dtype dtype, const ef_shape *s);
 /* The same bytes under another shape of equal count (shares storage; copies small data). */
 void ef_tensor_reshaped(ef_tensor *dst, const ef_tensor *src, const ef_shape *s);
+/* The elements of src from `at` on, as a tensor of shape s in src's storage, which lives as long as
+ * one of its parts. False, and dst is untouched, where a copy is due: src is not in counted storage
+ * of its own, or the part is small or not aligned as storage is. */
+bool ef_tensor_part(ef_tensor *dst, const ef_tensor *src, int64_t at, const ef_shape *s);
 /* A deep copy with sole storage. */
 ef_status *ef_tensor_clone(ef_tensor *dst, const ef_tensor *src);
 /* Wraps memory of somebody else; end(arg) is called when the last user is gone. */

@@ -72,6 +72,8 @@ typedef struct parting {
 } parting;
 
 static ef_status *part_one(const parting *p, int64_t k) {
+    const ef_storage *own = p->item[k].storage;
+    if (own != NULL && own == p->from->storage) return NULL;
     return ef_list_copy(&p->item[k], 0, p->from, k * p->row, p->row);
 }
 

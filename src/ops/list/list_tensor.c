@@ -81,8 +81,10 @@ static ef_status *from_shape(ef_infer *i) {
     return NULL;
 }
 
-/* A list of n elements, of which element k has the rows [at[k], at[k] + count[k]) of tensor 0; the
- * first dim is dropped if `drop`. count NULL: one row each; at NULL: in order. */
+/* A list of n elements, which have the rows of tensor 0 in order: element k has count[k] of them
+ * (NULL: one). The first dim is dropped if `drop`. Large elements stay where they are, in the
+ * tensor's own memory: a loop over the rows of its input, or over a product that was taken out of
+ * the loop, need not copy all of it first. */
 typedef struct pieces {
     int64_t n;
     const int64_t *count;
@@ -93,6 +95,7 @@ static ef_status *take_apart(const ef_call *c, const pieces *p, const ef_shape *
     const ef_tensor *x = c->in[0];
     ef_shape all = ef_shape_from(x), tail = ef_list_tail(&all);
     int64_t row = ef_shape_count(&tail), at = 0;
+    bool copies = false;
     ef_list *l = NULL;
     ef_status *s = NULL;
     EF_TRY(ef_list_make((ef_dtype)x->dtype, element, p->n, &l));
@@ -110,11 +113,15 @@ static ef_status *take_apart(const ef_call *c, const pieces *p, const ef_shape *
                          c->op->name, (long long)k, EF_SHAPE(&one), EF_SHAPE(element));
             goto done;
         }
-        EF_TRY_GOTO(ef_tensor_alloc(&l->item[k], (ef_dtype)x->dtype, &one));
-        if (p->count != NULL) EF_TRY_GOTO(ef_list_copy(&l->item[k], 0, x, at * row, rows * row));
+        if (!ef_tensor_part(&l->item[k], x, at * row, &one)) {
+            EF_TRY_GOTO(ef_tensor_alloc(&l->item[k], (ef_dtype)x->dtype, &one));
+            if (p->count != NULL)
+                EF_TRY_GOTO(ef_list_copy(&l->item[k], 0, x, at * row, rows * row));
+            copies = true;
+        }
         at += rows;
     }
-    if (p->count == NULL) EF_TRY_GOTO(ef_list_part(x, l));
+    if (p->count == NULL && copies) EF_TRY_GOTO(ef_list_part(x, l));
 done:
     if (s != NULL)
         ef_storage_unref(&l->object.base);
@@ -150,6 +157,7 @@ const ef_op ef_op_TensorListFromTensor = {
     .in = {"tensor: element_dtype", "element_shape: shape_type"},
     .out = {"output_handle: variant"},
     .types = TENSOR_TYPES,
+    .traits = EF_STORES_INPUTS,
     .keeps = EF_KEEP_IN(0),
     .role = EF_ROLE_SLICES,
     .shape = from_shape,
@@ -363,6 +371,7 @@ const ef_op ef_op_TensorListSplit = {
     .in = {"tensor: element_dtype", "element_shape: shape_type", "lengths: int64"},
     .out = {"output_handle: variant"},
     .types = TENSOR_TYPES,
+    .traits = EF_STORES_INPUTS,
     .keeps = EF_KEEP_IN(0) | EF_KEEP_IN(2),
     .shape = split_shape,
     .kernel = ROW(split_run),

@@ -35,6 +35,50 @@ EF_TEST(lists_are_values) {
     for (int k = 0; k < 6; k++) ef_tensor_release(all[k]);
 }
 
+/* The list of the rows of a matrix of 3 rows, which is gone afterwards; *was: its memory. */
+static ef_status *rows_of_three(int64_t cols, ef_tensor *out, const char **was) {
+    const int32_t row[] = {(int32_t)cols};
+    ef_tensor x = {0}, shape = {0};
+    ef_status *s = ef_tensor_alloc(&x, EF_F32, &(ef_shape){.rank = 2, .dim = {3, cols}});
+    for (int64_t k = 0; s == NULL && k < 3 * cols; k++) ((float *)x.data)[k] = (float)k;
+    *was = x.data;
+    if (s == NULL) s = vector(EF_I32, 1, row, &shape);
+    if (s == NULL) s = CALL("TensorListFromTensor", NULL, 0, out, &x, &shape);
+    ef_tensor_release(&x);
+    ef_tensor_release(&shape);
+    return s;
+}
+
+/* Large rows stay in the tensor's memory, which they keep; others are copied. */
+EF_TEST(large_rows_of_a_tensor_are_not_copied) {
+    for (int64_t cols = 250; cols <= 512; cols += 262) { /* rows of 1000 and of 2048 bytes */
+        ef_tensor l = {0}, shorter[2] = {{0}}, any = {0};
+        const char *was;
+        CHECK_OK(rows_of_three(cols, &l, &was));
+        CHECK_OK(scalar(EF_I32, -1, &any));
+        CHECK_OK(CALL("TensorListPopBack", floats, 1, shorter, &l, &any));
+        ef_tensor_release(&l);
+        ef_tensor_release(&shorter[0]);
+        const float *last = shorter[1].data;
+        CHECK((const char *)last == was + 2 * cols * 4 || cols == 250);
+        for (int64_t k = 0; k < cols; k++) CHECK_NEAR(last[k], (float)(2 * cols + k), 0);
+        ef_tensor_release(&shorter[1]);
+        ef_tensor_release(&any);
+    }
+}
+
+/* A row that shares its memory with another is not written in place. */
+EF_TEST(rows_in_one_memory_are_not_owned) {
+    ef_tensor l = {0};
+    const char *was;
+    CHECK_OK(rows_of_three(512, &l, &was));
+    ef_list *rows = (ef_list *)l.storage;
+    CHECK(!ef_tensor_owned(&rows->item[0]));
+    CHECK_OK(ef_list_resize(rows, 1));
+    CHECK(ef_tensor_owned(&rows->item[0]));
+    ef_tensor_release(&l);
+}
+
 /* A dying input without another owner is changed in place; one with another owner is not. */
 EF_TEST(dying_lists_change_in_place) {
     const float v[] = {8, 9};
@@ -120,6 +164,8 @@ EF_TEST(failures_leave_the_list_alone) {
 
 int main(void) {
     EF_RUN(lists_are_values);
+    EF_RUN(large_rows_of_a_tensor_are_not_copied);
+    EF_RUN(rows_in_one_memory_are_not_owned);
     EF_RUN(dying_lists_change_in_place);
     EF_RUN(empty_places_read_as_zeros);
     EF_RUN(lists_add_up);

@@ -80,18 +80,22 @@ static void sleep_ns(double ns) {
     nanosleep(&t, NULL);
 }
 
-/* Works as long as it sleeps: half a processor, if it gets one. */
+/* Uses half a processor: it works for 2 ms of processor time, then sleeps until twice that time has
+ * passed. Where it was kept waiting it sleeps less, so that its use does not depend on the step. */
 static void *work_half(void *arg) {
     background *b = arg;
     bench_check(ef_context_set(&(ef_context_options){.weight = 0.5, .threads = 1}));
     while (!atomic_load(&b->over)) {
         if (!atomic_load(&b->on)) {
-            sleep_ns(1e6);
+            sleep_ns(1e5);
             continue;
         }
-        double begin = bench_now(), used = thread_now();
-        while (thread_now() - used < 2e6) run(&b->small);
-        sleep_ns(bench_now() - begin);
+        double begin = bench_now(), used = thread_now(), owed = 0;
+        while (atomic_load(&b->on)) {
+            for (double to = thread_now() + 2e6; thread_now() < to;) run(&b->small);
+            owed = begin + 2 * (thread_now() - used) - bench_now();
+            if (owed > 0) sleep_ns(owed);
+        }
         b->used += thread_now() - used;
         b->wall += bench_now() - begin;
     }

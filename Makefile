@@ -30,6 +30,7 @@ endif
 endif
 
 test: build
+	@scripts/setup --tests || echo "tests that need these packages are skipped"
 	@$(PYTHON) tools/run_tests.py $(BUILD) --jobs $(JOBS)
 
 bench-peers: build

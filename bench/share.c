@@ -3,6 +3,7 @@
 #include "bench.h"
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <time.h>
 
@@ -80,18 +81,22 @@ static void sleep_ns(double ns) {
     nanosleep(&t, NULL);
 }
 
-/* Works as long as it sleeps: half a processor, if it gets one. */
+/* Uses half a processor: it works for 2 ms of processor time, then sleeps until twice that time has
+ * passed. Where it was kept waiting it sleeps less, so that its use does not depend on the step. */
 static void *work_half(void *arg) {
     background *b = arg;
     bench_check(ef_context_set(&(ef_context_options){.weight = 0.5, .threads = 1}));
     while (!atomic_load(&b->over)) {
         if (!atomic_load(&b->on)) {
-            sleep_ns(1e6);
+            sleep_ns(1e5);
             continue;
         }
-        double begin = bench_now(), used = thread_now();
-        while (thread_now() - used < 2e6) run(&b->small);
-        sleep_ns(bench_now() - begin);
+        double begin = bench_now(), used = thread_now(), owed = 0;
+        while (atomic_load(&b->on)) {
+            for (double to = thread_now() + 2e6; thread_now() < to;) run(&b->small);
+            owed = begin + 2 * (thread_now() - used) - bench_now();
+            if (owed > 0) sleep_ns(owed);
+        }
         b->used += thread_now() - used;
         b->wall += bench_now() - begin;
     }
@@ -109,6 +114,40 @@ static void step_beside(void *arg) {
     atomic_store(&p->b->on, p->beside);
     run_some(p->s);
     atomic_store(&p->b->on, false);
+}
+
+/* How long workers slept since `begin` because nobody called them, by their events. */
+static double slept_since(double begin) {
+    static ef_event event[1 << 14];
+    double ns = 0;
+    size_t n = ef_events_read(event, sizeof event / sizeof *event, NULL);
+    for (size_t k = 0; k < n; k++) {
+        if (event[k].kind != EF_EVENT_THREAD || event[k].reason != EF_REASON_SLEEP) continue;
+        double end = (double)event[k].time, from = end - (double)event[k].duration;
+        if (end > begin) ns += end - (from > begin ? from : begin);
+    }
+    return ns;
+}
+
+/* The part of the processors that nobody used beside the worker in the background: its own time is
+ * when the engine's workers must sleep. */
+static double idle_part(const pair *p, pthread_t worker) {
+    enum { TIMES = 15 };
+    double idle[TIMES];
+    clockid_t clock;
+    if (pthread_getcpuclockid(worker, &clock) != 0) return 1;
+    for (int k = 0; k < TIMES; k++) {
+        struct timespec t[2];
+        clock_gettime(clock, &t[0]);
+        double begin = bench_now();
+        step_beside((void *)(uintptr_t)p);
+        double wall = bench_now() - begin;
+        clock_gettime(clock, &t[1]);
+        double used =
+            (double)(t[1].tv_sec - t[0].tv_sec) * 1e9 + (double)(t[1].tv_nsec - t[0].tv_nsec);
+        idle[k] = (slept_since(begin) - used) / wall / ef_threads_get();
+    }
+    return bench_median(idle, TIMES);
 }
 
 static void step_new(step *s, int64_t size, int seed) {
@@ -145,12 +184,14 @@ void bench_share(void) {
     ef_side beside = {.work = step_beside, .arg = &with, .times = 1};
     ef_side alone = {.work = step_beside, .arg = &without, .times = 1};
     ratio = bench_compare(&beside, &alone, 31, &ns[0], &ns[1]);
+    double idle = idle_part(&with, t);
     atomic_store(&b.over, true);
     pthread_join(t, NULL);
     double share = b.used / b.wall / ef_threads_get();
     snprintf(what, sizeof what, "%.2f ms alone; the worker used %.0f %% of the machine",
              ns[1] / 1e6 / CALLS, 100 * share);
     bench_row("a step beside a worker in the background", ratio, 1 / (1 - share - 0.05), "x", what);
+    bench_row("processors idle meanwhile, by events", 100 * idle, 5, "%", "");
     step_end(&s);
     step_end(&b.small);
 }

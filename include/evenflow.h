@@ -109,7 +109,7 @@ typedef struct ef_shape {
 /* ---- tensors ----------------------------------------------------------------------------------
  * A tensor is a small value: it may sit on the stack, in an array, or inside your own object. Make
  * one with the functions below, copy it with ef_tensor_copy (never by assignment: small data lives
- * inside), end it with ef_tensor_release. Values are immutable once made; ef_tensor_data settles
+ * inside), end it with ef_tensor_release. Values are immutable once made; ef_tensor_data runs
  * deferred work. The fields are for reading dtype and shape quickly; write to none of them. */
 typedef struct ef_storage ef_storage;
 typedef struct ef_tensor {

@@ -32,19 +32,20 @@ void ef_blocking_hooks(void *(*begin)(void), void (*end)(void *state));
 void ef_tensor_take(ef_tensor *dst, ef_tensor *src);
 
 /* ---- interrupting -----------------------------------------------------------------------------
- * The pulse is a counter (base/pulse.h). A thread that runs something calls `ask` soon after the
- * pulse has changed: a status ends the run. `ask` may run user code. The pulse changes at
- * ef_pulse_send, which a signal handler may call, and every 20 ms while `calls` says that a call is
- * running. If there was no call for a while the pulse stops, and `stopped` is called; the next call
- * then wakes it with ef_pulse_wake. */
-typedef struct ef_pulse_watch {
+ * The pulse is a counter (base/interrupt.h). A thread that runs something calls `ask` soon after
+ * the pulse has changed: a status ends the run. `ask` may run user code. The pulse changes at
+ * ef_interrupt_send, which a signal handler may call, and every 20 ms while `calls` says that a
+ * call is running. If there was no call for a while the pulse stops, and `stopped` is called; the
+ * next call then wakes it with ef_interrupt_wake. */
+typedef struct ef_interrupt_watch {
     ef_status *(*ask)(void);
     unsigned (*calls)(bool *running); /* a number that changes with every call; any thread */
     void (*stopped)(bool yes);        /* any thread */
-} ef_pulse_watch;
-void ef_pulse_watch_set(const ef_pulse_watch *watch); /* once; lives as long as the process */
-void ef_pulse_wake(void);
-void ef_pulse_send(void);
+} ef_interrupt_watch;
+void ef_interrupt_watch_set(
+    const ef_interrupt_watch *watch); /* once; lives as long as the process */
+void ef_interrupt_wake(void);
+void ef_interrupt_send(void);
 
 /* ---- events ------------------------------------------------------------------------------------
  * Posting them. Places are entries of a table of 4096; the least used one is evicted. */
@@ -82,11 +83,11 @@ uint32_t ef_site_add(const void *owner, int at, const char *file, const char *fu
  */
 uint32_t ef_site_named(const char *file, const char *function, int line, const void **evicted);
 /* Posting an event never runs a binding's code, since the engine may hold locks. A binding that has
- * called ef_events_bind must call ef_events_settle after each call into the engine that posted
+ * called ef_events_bind must call ef_events_resolve after each call into the engine that posted
  * events without a place: it gives them their place and subject. */
 void ef_events_bind(void (*waiting)(int more)); /* called when a thread has some (1) or none (-1) */
-void ef_events_settle(uint32_t place, uint32_t subject); /* of this thread */
-bool ef_events_unsettled(void);                          /* whether this thread has some */
+void ef_events_resolve(uint32_t place, uint32_t subject); /* of this thread */
+bool ef_events_unresolved(void);                          /* whether this thread has some */
 /* The next n steps of plans that this thread runs are recorded one by one, and its loops with their
  * iterations; each has the given weight. n 0: none any more. */
 void ef_event_steps_record(int n, uint32_t weight);

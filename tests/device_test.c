@@ -303,7 +303,7 @@ EF_TEST(failures_on_the_queue_reach_the_caller) {
     }
     CHECK_OK(ef_context_set(NULL));
     ef_shape huge = {.rank = 1, .dim = {(int64_t)1 << 40}};
-    CHECK_FAILS(ef_away_alloc(TEST, EF_F32, &huge, &big), EF_NO_MEMORY, "TEST:0");
+    CHECK_FAILS(ef_device_tensor_alloc(TEST, EF_F32, &huge, &big), EF_NO_MEMORY, "TEST:0");
     ef_tensor_release(&x);
     ef_tensor_release(&y);
     CHECK_INT(bytes_there(), 0);

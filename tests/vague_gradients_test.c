@@ -213,7 +213,7 @@ done:
 /* ---- both --------------------------------------------------------------------------------------
  */
 
-static ef_status *settled(const ef_tensor *t) {
+static ef_status *materialized(const ef_tensor *t) {
     const void *unused;
     return t->dtype != EF_NO_DTYPE ? ef_tensor_data(t, &unused) : NULL;
 }
@@ -225,8 +225,8 @@ static ef_status *same(const answer *want, const answer *got, int n, double tole
         double worst = 0;
         EF_TRY(dense(&want->part[3 * k], want->slices[k], &x));
         EF_TRY(dense(&got->part[3 * k], got->slices[k], &y));
-        EF_TRY(settled(&x));
-        EF_TRY(settled(&y));
+        EF_TRY(materialized(&x));
+        EF_TRY(materialized(&y));
         ef_shape a = ef_shape_from(&x), b = ef_shape_from(&y);
         bool good = x.dtype == y.dtype && (x.dtype == EF_NO_DTYPE || ef_shape_equal(&a, &b)) &&
                     (want->slices[k] == got->slices[k] || !strict) &&

@@ -14,8 +14,8 @@ LIBRARY = [  # (pattern, rule, files that are exempt)
      "memory comes from base/alloc.h", ("src/base/alloc.c", "src/device/memory.c")),
     (r"\b(strcpy|strcat|sprintf|vsprintf|gets)\s*\(", "this call does not know the size of its target", ()),
     (r"\b(pthread_mutex_\w+)\s*\(", "mutexes have ranks: base/mutex.h", ("src/base/mutex.",)),
-    (r"\b(pthread_create)\s*\(", "threads are made in base/pool.c, base/pulse.c, data/ and for queues of devices only",
-     ("src/base/pool.c", "src/base/pulse.c", "src/data/", "src/device/test.c")),
+    (r"\b(pthread_create)\s*\(", "threads are made in base/pool.c, base/interrupt.c, data/ and for queues of devices only",
+     ("src/base/pool.c", "src/base/interrupt.c", "src/data/", "src/device/test.c")),
 ]
 EVERYWHERE = [(r"\b(TODO|FIXME|XXX|HACK)\b", "finish it, or describe it in an issue")]
 DEAD = re.compile(r"^\s*(//|/\*|\*)?\s*(//|/\*)\s*\w[^.?!]*(;|\{|\})\s*(\*/)?\s*$")

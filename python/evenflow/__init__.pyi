@@ -1443,8 +1443,8 @@ def unique(x, out_idx=..., name=None):
 def unique_with_counts(x, out_idx=..., name=None):
     """Like unique, but also returns the number of occurrences of each value."""
 
-def unravel_index(indices, dims, name=None):
-    """Converts flat indices to coordinates in a tensor of shape `dims`: one row for each dimension."""
+def unravel_index(indices, dims, name=None) -> Tensor:
+    """The coordinates of flat indices in a tensor of shape `dims`: one row for each axis."""
 
 def unstack(value, num=None, axis=0, name='unstack'):
     """A list of the slices of a tensor along `axis`."""

@@ -2111,6 +2111,9 @@ def UniqueWithCountsV2(*, x: _TensorLike, axis: _TensorLike, out_idx: _DTypeLike
 def Unpack(*, value: _TensorLike, num: int, axis: int = 0, name: str | None = None) -> list[Tensor]:
     """Unstacks `value` along `axis` into `num` tensors whose rank is one less."""
 
+def UnravelIndex(*, indices: _TensorLike, dims: _TensorLike, name: str | None = None) -> Tensor:
+    """The coordinates of flat indices in a tensor of shape `dims`: one row for each axis."""
+
 def UnsortedSegmentJoin(*, inputs: _TensorLike, segment_ids: _TensorLike, num_segments: _TensorLike, separator: str = '', name: str | None = None) -> Tensor:
     """Joins the strings of each segment, `separator` between them. Ids come in any order."""
 

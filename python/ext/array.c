@@ -251,7 +251,7 @@ int array_to_tensor(PyObject *o, ef_dtype want, ef_tensor *out) {
 int floats_to_tensor(const ef_tensor *floats, ef_dtype want, ef_tensor *out) {
     const void *data;
     npy_intp dim[EF_MAX_RANK];
-    if (tensor_settle(floats, &data) < 0) return -1;
+    if (tensor_materialize(floats, &data) < 0) return -1;
     for (int d = 0; d < floats->rank; d++) dim[d] = floats->dim[d];
     PyObject *a = PyArray_SimpleNewFromData(floats->rank, dim, NPY_FLOAT, (void *)data);
     int bad = a != NULL ? cast_in((PyArrayObject *)a, want, out) : -1;
@@ -325,7 +325,7 @@ static PyObject *float_scalar(float value) {
 
 PyObject *tensor_to_array(tensor_object *o, array_use use) {
     const void *data;
-    if (tensor_settle(&o->t, &data) < 0) return NULL;
+    if (tensor_materialize(&o->t, &data) < 0) return NULL;
     const ef_tensor *t = &o->t;
     if (t->dtype == EF_F32 && t->rank == 0) return float_scalar(*(const float *)data);
     if (t->dtype == EF_STRING) {
@@ -421,7 +421,7 @@ int numpy_init(void) {
 
 PyObject *tensor_item(const ef_tensor *t, int64_t i) {
     const void *data; /* not t->data, which is NULL in a deferred tensor */
-    if (tensor_settle(t, &data) < 0) return NULL;
+    if (tensor_materialize(t, &data) < 0) return NULL;
     const char *p = data;
     switch (t->dtype) {
     case EF_F32: return PyFloat_FromDouble((double)((const float *)data)[i]);

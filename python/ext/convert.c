@@ -400,7 +400,7 @@ static ef_dtype refuse_value(const scan *s) {
 
 /* The dtype of the tensor for a value; want: the requested dtype, or EF_NO_DTYPE. Returns
  * EF_NO_DTYPE with an exception set if there is none. */
-static ef_dtype settle(PyObject *o, const scan *s, ef_dtype want) {
+static ef_dtype choose_dtype(PyObject *o, const scan *s, ef_dtype want) {
     if (s->ragged) return refuse_value(s);
     if (want == EF_VARIANT && recording()) { /* a graph has no variant constants, even empty ones */
         PyErr_Format(PyExc_TypeError, "%R cannot be a constant of dtype variant", o);
@@ -420,11 +420,11 @@ static ef_dtype settle(PyObject *o, const scan *s, ef_dtype want) {
 enum { LONG_LIST = 256 }; /* converting at least this many elements posts an event */
 
 static int from_plain(PyObject *o, const scan *s, ef_dtype want, int hint, ef_tensor *out) {
-    ef_dtype t = settle(o, s, want);
+    ef_dtype t = choose_dtype(o, s, want);
     if (t == EF_NO_DTYPE && want != EF_NO_DTYPE && hint == HINT && !recording()) {
         /* the dtype was only preferred: take the value's natural one */
         PyErr_Clear();
-        t = settle(o, s, EF_NO_DTYPE);
+        t = choose_dtype(o, s, EF_NO_DTYPE);
     }
     if (t != EF_NO_DTYPE && bit_of(t) & STORED_FLOAT_SET && s->seen != 0) { /* cast from float32 */
         ef_tensor floats;

@@ -218,7 +218,7 @@ void graph_gained(const ef_tensor *t);
  * nodes that no Python object references. */
 void graph_run_begins(graph_object *o);
 PyObject *set_package(PyObject *self,
-                      PyObject *folder); /* place.c: frames in it are not the user's code */
+                      PyObject *folder); /* source_lines.c: frames in it are not the user's code */
 PyObject *set_launcher(PyObject *self, PyObject *file); /* the same for the command's own script */
 PyObject *places_of(ef_graph *g, int place); /* [(file, line, function)], the outermost first */
 PyObject *graph_wrap(ef_graph *g); /* the graph_object of g, made if need be; new reference */
@@ -264,7 +264,7 @@ static inline void engine_count(atomic_uint *n) { /* the GIL is held: no other t
 }
 static inline void engine_begin(engine_call *v, bool leave) {
     engine_count(&engine_begun);
-    if (atomic_load_explicit(&engine_pulse_stopped, memory_order_relaxed)) ef_pulse_wake();
+    if (atomic_load_explicit(&engine_pulse_stopped, memory_order_relaxed)) ef_interrupt_wake();
     v->outer = engine_now;
     v->away = NULL;
     v->error = NULL;
@@ -275,7 +275,7 @@ static inline void engine_begin(engine_call *v, bool leave) {
 /* profile.c: gives the events that the engine posted without a place the user's line. python: the
  * function that was called, or NULL. */
 extern atomic_int profile_waiting; /* threads that have such events */
-void profile_settle(PyObject *python);
+void profile_resolve(PyObject *python);
 /* s: the status of the call, which is returned. If a signal handler raised, its exception is set
  * and takes precedence. */
 static inline ef_status *engine_end(engine_call *v, ef_status *s) {
@@ -293,7 +293,7 @@ typedef struct callback_state {
 callback_state callback_begin(void);
 void callback_end(callback_state state);
 /* ef_tensor_data of an eager tensor; a deferred one is computed without the GIL. -1: raised. */
-int tensor_settle(const ef_tensor *t, const void **data);
+int tensor_materialize(const ef_tensor *t, const void **data);
 int interrupt_init(void);
 
 /* Adds a type made from a spec to the module under `name`. */

@@ -42,7 +42,7 @@ static ef_status *run_once(entry *e, const walk *w, results *r) {
     engine_begin(&v, (e->heavy || any_deferred(w)) && !recording());
     s = engine_end(&v, ef_function_call_user(e->f, w->t, w->n_t, r->at, r->room, &r->n, user));
     if (atomic_load_explicit(&profile_waiting, memory_order_relaxed) > 0)
-        profile_settle(e->owner->python);
+        profile_resolve(e->owner->python);
     if (measure && e->calls > 1) e->heavy = nanoseconds() - began > LONG_CALL;
     return s;
 }
@@ -140,7 +140,7 @@ static void sampled(sample *s, const function_object *self, const calling *c, co
                     PyObject *result) {
     s->ended = ef_event_clock(); /* looking up the user's lines is not part of the call */
     ef_event_steps_record(0, 0);
-    profile_settle(self->python);
+    profile_resolve(self->python);
     if (profile_watched != NULL && PySet_Add(profile_watched, (PyObject *)(uintptr_t)self) < 0)
         PyErr_Clear();
     if (result == NULL || c->traced || recording()) return; /* traces post their own event */

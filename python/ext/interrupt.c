@@ -26,7 +26,7 @@ static atomic_int noted;
 
 static void note(int sig) {
     atomic_store_explicit(&noted, 1, memory_order_relaxed);
-    ef_pulse_send();
+    ef_interrupt_send();
     before[sig].sa_handler(sig);
 }
 
@@ -103,7 +103,7 @@ void callback_end(callback_state state) {
 
 /* Another thread may be computing the value and need the GIL to finish: it is released immediately.
  */
-int tensor_settle(const ef_tensor *t, const void **data) {
+int tensor_materialize(const ef_tensor *t, const void **data) {
     if (ef_tensor_ready(t)) return check(ef_tensor_data(t, data), NULL);
     engine_call v;
     engine_begin(&v, true);
@@ -154,7 +154,7 @@ static unsigned calls(bool *running) {
 static void stopped(bool yes) { atomic_store(&engine_pulse_stopped, yes); }
 
 int interrupt_init(void) {
-    static const ef_pulse_watch watch = {ask, calls, stopped};
-    ef_pulse_watch_set(&watch);
+    static const ef_interrupt_watch watch = {ask, calls, stopped};
+    ef_interrupt_watch_set(&watch);
     return 0;
 }

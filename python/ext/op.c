@@ -28,7 +28,7 @@ static ef_status *call(const ef_op *op, const ef_attrs *attrs, const ef_tensor *
     engine_call v;
     engine_begin(&v, true);
     ef_status *s = engine_end(&v, ef_call_op(op, attrs, in, n_in, out, max_out, n_out));
-    if (atomic_load_explicit(&profile_waiting, memory_order_relaxed) > 0) profile_settle(NULL);
+    if (atomic_load_explicit(&profile_waiting, memory_order_relaxed) > 0) profile_resolve(NULL);
     return s;
 }
 

@@ -156,8 +156,8 @@ static void told(int more) {
     atomic_fetch_add_explicit(&profile_waiting, more, memory_order_relaxed);
 }
 
-void profile_settle(PyObject *python) {
-    if (ef_events_unsettled()) ef_events_settle(profile_here(), profile_definition(python));
+void profile_resolve(PyObject *python) {
+    if (ef_events_unresolved()) ef_events_resolve(profile_here(), profile_definition(python));
 }
 
 /* ---- samples --------------------------------------------------------------------------------- */

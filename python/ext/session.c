@@ -372,7 +372,7 @@ static int request_run(session_object *o, request *r) {
         taken.ended = ef_event_clock();
         sample_end(&taken, EF_EVENT_RUN, made_at(r), NULL, (int64_t)r->bytes, 0);
     }
-    if (atomic_load_explicit(&profile_waiting, memory_order_relaxed) > 0) profile_settle(NULL);
+    if (atomic_load_explicit(&profile_waiting, memory_order_relaxed) > 0) profile_resolve(NULL);
     graph->running--;
     if (--o->users == 0 && o->closing) session_close((PyObject *)o, NULL);
     if (measure) o->heavy = nanoseconds() - began > LONG_CALL;

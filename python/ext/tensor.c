@@ -246,7 +246,7 @@ value_of(PyObject *self) { /* an eager tensor, computed if it was deferred */
         no_value("a symbolic tensor has no value: it represents a value in a graph");
         return NULL;
     }
-    return tensor_settle(t, &data) < 0 ? NULL : t;
+    return tensor_materialize(t, &data) < 0 ? NULL : t;
 }
 
 static PyObject *item_of(PyObject *self, const char *as) {
@@ -432,7 +432,7 @@ _Static_assert(sizeof(long) == 8, "numpy's int64 is a long");
 static int tensor_getbuffer(PyObject *self, Py_buffer *view, int flags) {
     const ef_tensor *t = value_of(self);
     const void *data;
-    if (t == NULL || tensor_settle(t, &data) < 0) return -1;
+    if (t == NULL || tensor_materialize(t, &data) < 0) return -1;
     const char *format = format_of[t->dtype];
     if (format == NULL || (flags & PyBUF_WRITABLE) == PyBUF_WRITABLE) {
         bool number =

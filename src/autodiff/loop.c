@@ -11,7 +11,7 @@
 #include "autodiff/control_grad.h"
 #include "autodiff/edge_grad.h"
 #include "base/alloc.h"
-#include "ops/made.h"
+#include "ops/engine_nodes.h"
 
 typedef struct loop {
     ef_control_grad *c;

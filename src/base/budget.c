@@ -4,9 +4,9 @@
  * the order of their last use except within one eighth. */
 #include "base/budget.h"
 #include "base/clock.h"
+#include "base/event_hook.h"
 #include "base/mutex.h"
 #include "base/option.h"
-#include "base/watch.h"
 #include <stdio.h>
 
 static const int64_t default_limit = (int64_t)256 << 20;
@@ -152,7 +152,7 @@ void ef_budget_evict(void) {
             take_older(k, than, &v);
         ef_mutex_unlock(&lock);
         for (int k = 0; k < v.n; k++) {
-            ef_watch(EF_WATCH_EVICTION, ef_ticks(), v.kind[k]);
+            ef_event_hook(EF_HOOKED_EVICTION, ef_ticks(), v.kind[k]);
             v.end[k](v.entry[k]);
         }
     } while (v.n > 0 && atomic_load_explicit(&ef_budget_left, memory_order_relaxed) <

@@ -30,10 +30,10 @@
 #include "base/pool.h"
 #include "base/clock.h"
 #include "base/contention.h"
+#include "base/event_hook.h"
 #include "base/option.h"
 #include "base/quota.h"
 #include "base/status.h"
-#include "base/watch.h"
 #include <limits.h>
 #include <linux/futex.h>
 #include <omp.h>
@@ -409,7 +409,7 @@ static void wait_for(slot *s) {
         futex_wait(&s->pending, left);
         start_using_processor();
     }
-    if (began != 0) ef_watch(EF_WATCH_TEAM, began, 0);
+    if (began != 0) ef_event_hook(EF_HOOKED_TEAM, began, 0);
 }
 
 /* ---- workers ------------------------------------------------------------------------------- */
@@ -454,7 +454,7 @@ static void *worker(void *arg) {
         uint64_t began = ef_ticks();
         futex_wait(&b->rung, heard);
         atomic_store_explicit(&b->asleep, false, memory_order_relaxed);
-        ef_watch(EF_WATCH_SLEEP, began, me);
+        ef_event_hook(EF_HOOKED_SLEEP, began, me);
         turn = ef_now_ns();
     }
     return NULL;

@@ -1,6 +1,6 @@
 /* Batches: elements stacked, and batches taken apart. */
 #include "base/alloc.h"
-#include "data/ahead.h"
+#include "data/read_ahead.h"
 #include "data/rows.h"
 #include <stddef.h>
 
@@ -9,8 +9,8 @@ typedef struct batch {
     int64_t size;
     bool whole; /* an incomplete batch is dropped */
     bool over;
-    bool parallel;  /* the program allows batches to be made in parallel */
-    ef_ahead ahead; /* of `self`: the thread that makes batches calls batch_make */
+    bool parallel;       /* the program allows batches to be made in parallel */
+    ef_read_ahead ahead; /* of `self`: the thread that makes batches calls batch_make */
     ef_stage self;
 } batch;
 
@@ -43,14 +43,14 @@ static ef_status *batch_open(ef_stage *s) {
                          .run = s->run,
                          .width = s->width,
                          .blocks = s->source->blocks};
-    return ef_ahead_open(&b->ahead, &b->self, -1, s->note, NULL);
+    return ef_read_ahead_open(&b->ahead, &b->self, -1, s->note, NULL);
 }
 
-static void batch_close(ef_stage *s) { ef_ahead_close(&((batch *)s)->ahead); }
+static void batch_close(ef_stage *s) { ef_read_ahead_close(&((batch *)s)->ahead); }
 
 static ef_status *batch_next(ef_stage *s, ef_tensor *out, bool *end) {
     batch *b = (batch *)s;
-    return b->parallel ? ef_ahead_next(&b->ahead, out, end) : batch_make(b, out, end);
+    return b->parallel ? ef_read_ahead_next(&b->ahead, out, end) : batch_make(b, out, end);
 }
 
 static int64_t batch_count(const ef_dataset *d) {
@@ -61,14 +61,14 @@ static int64_t batch_count(const ef_dataset *d) {
 
 static ef_status *batch_save(ef_stage *s, ef_saver *w) {
     batch *b = (batch *)s;
-    if (b->parallel) EF_TRY(ef_ahead_save(&b->ahead, w));
+    if (b->parallel) EF_TRY(ef_read_ahead_save(&b->ahead, w));
     ef_save_int(w, b->over);
     return NULL;
 }
 
 static ef_status *batch_restore(ef_stage *s, ef_loader *r) {
     batch *b = (batch *)s;
-    if (b->parallel) EF_TRY(ef_ahead_restore(&b->ahead, r));
+    if (b->parallel) EF_TRY(ef_read_ahead_restore(&b->ahead, r));
     return ef_load_bool(r, &b->over);
 }
 

@@ -8,7 +8,7 @@
 #include "file/path.h"
 #include "file/reader.h"
 #include "file/snapshot.h"
-#include "file/whole.h"
+#include "file/whole_file.h"
 #include "ops/data/seeds.h"
 #include <string.h>
 #include <unistd.h>
@@ -141,7 +141,7 @@ static ef_status *memory_next(cache *c, ef_tensor *out, bool *end) {
         }
         return NULL;
     }
-    EF_TRY(ef_elements_room(&c->kept, c->n, c->n + 1, s->width));
+    EF_TRY(ef_elements_reserve(&c->kept, c->n, c->n + 1, s->width));
     for (int k = 0; k < s->width; k++) ef_tensor_copy(&c->kept[c->n * s->width + k], &out[k]);
     c->n++;
     return NULL;
@@ -179,7 +179,7 @@ static ef_status *memory_restore(cache *c, bool read, ef_loader *r) {
     EF_TRY(ef_load_upto(r, INT64_MAX, &at));
     EF_TRY(ef_load_count(r, &n));
     for (; c->n < n; c->n++) {
-        EF_TRY(ef_elements_room(&c->kept, c->n, c->n + 1, width));
+        EF_TRY(ef_elements_reserve(&c->kept, c->n, c->n + 1, width));
         EF_TRY(ef_load_element(r, c->base.dataset, c->kept + c->n * width));
     }
     c->at = c->reads && !read ? n : at; /* another iteration may have filled the cache meanwhile */

@@ -5,7 +5,7 @@
 #include "base/alloc.h"
 #include "data/stage.h"
 #include "file/reader.h"
-#include "file/whole.h"
+#include "file/whole_file.h"
 #include <string.h>
 
 static ef_status *open_nothing(ef_stage *s) {

@@ -1,10 +1,10 @@
 /* A function makes a dataset of each element: their elements follow one dataset after the other, or
  * interleaved. */
 #include "base/alloc.h"
+#include "base/interrupt.h"
 #include "base/pool.h"
-#include "base/pulse.h"
-#include "data/ahead.h"
 #include "data/function.h"
+#include "data/read_ahead.h"
 #include "data/rows.h"
 
 enum { MOST_THREADS = 16 }; /* with AUTOTUNE */
@@ -12,9 +12,9 @@ enum { MOST_THREADS = 16 }; /* with AUTOTUNE */
 typedef struct made {
     ef_stage base;
     ef_element_fn f;
-    ef_tensor *in;   /* of each place: the element of the source whose dataset is there */
-    ef_stage **open; /* one for each place of the cycle; NULL: the place is empty */
-    ef_ahead *ahead; /* of each of them; NULL: the program wants elements one at a time */
+    ef_tensor *in;        /* of each place: the element of the source whose dataset is there */
+    ef_stage **open;      /* one for each place of the cycle; NULL: the place is empty */
+    ef_read_ahead *ahead; /* of each of them; NULL: the program wants elements one at a time */
     int64_t cycle, block, at, in_block;
     int64_t threads; /* the number of places whose elements threads may prefetch */
     int width;       /* of the source */
@@ -56,7 +56,7 @@ static ef_status *made_open(ef_stage *s) {
 }
 
 static void close_place(made *m, int64_t k) {
-    if (m->ahead != NULL) ef_ahead_close(&m->ahead[k]);
+    if (m->ahead != NULL) ef_read_ahead_close(&m->ahead[k]);
     ef_stage_close(m->open[k]);
     m->open[k] = NULL;
     ef_element_release(m->in + k * m->width, m->width);
@@ -97,7 +97,7 @@ static ef_status *open_place(made *m, int64_t k) {
     else
         s = ef_stage_open_under(&m->base, d, &m->open[k]);
     if (s == NULL && m->ahead != NULL)
-        s = ef_ahead_open(&m->ahead[k], m->open[k], k < m->threads ? -1 : 0, m->base.note,
+        s = ef_read_ahead_open(&m->ahead[k], m->open[k], k < m->threads ? -1 : 0, m->base.note,
                           m->any_order ? &m->bell : NULL);
     ef_tensor_release(&variant);
     return s;
@@ -138,7 +138,7 @@ static ef_status *made_save(ef_stage *s, ef_saver *w) {
         ef_save_int(w, m->open[k] != NULL);
         if (m->open[k] == NULL) continue;
         EF_TRY(ef_save_tensors(w, m->in + k * m->width, m->width));
-        if (m->parallel) EF_TRY(ef_ahead_save(&m->ahead[k], w));
+        if (m->parallel) EF_TRY(ef_read_ahead_save(&m->ahead[k], w));
         EF_TRY(ef_position_save(m->open[k], w));
     }
     return NULL;
@@ -150,7 +150,7 @@ static ef_status *restore_place(made *m, int64_t k, ef_loader *r) {
     if (!is_open) return NULL;
     EF_TRY(ef_load_element(r, m->base.source->dataset, m->in + k * m->width));
     EF_TRY(open_place(m, k));
-    if (m->parallel) EF_TRY(ef_ahead_restore(&m->ahead[k], r));
+    if (m->parallel) EF_TRY(ef_read_ahead_restore(&m->ahead[k], r));
     return ef_position_restore(m->open[k], r);
 }
 
@@ -208,7 +208,7 @@ static ef_status *find_ready(made *m, bool *found) {
         int64_t k = (m->at + n) % m->cycle;
         if (m->open[k] == NULL && !m->over) EF_TRY(open_next(m, k, &m->over));
         if (m->open[k] == NULL) continue;
-        EF_TRY(ef_ahead_ready(&m->ahead[k], found));
+        EF_TRY(ef_read_ahead_ready(&m->ahead[k], found));
         if (!*found) continue;
         if (n > 0) m->in_block = 0;
         m->at = k;
@@ -218,7 +218,7 @@ static ef_status *find_ready(made *m, bool *found) {
 }
 
 static ef_status *next_in_any_order(made *m, ef_tensor *out, bool *end) {
-    unsigned pulse = ef_pulse();
+    unsigned pulse = ef_interrupt_counter();
     for (;;) {
         uint64_t times = ef_bell_times(&m->bell);
         bool found = false;
@@ -227,10 +227,10 @@ static ef_status *next_in_any_order(made *m, ef_tensor *out, bool *end) {
             *end = m->over && all_closed(m);
             if (*end) return NULL;
             ef_bell_wait(&m->bell, times);
-            EF_TRY(ef_pulse_check(ef_context_here(), &pulse));
+            EF_TRY(ef_interrupt_check(ef_context_here(), &pulse));
             continue;
         }
-        ef_status *bad = ef_ahead_next(&m->ahead[m->at], out, end);
+        ef_status *bad = ef_read_ahead_next(&m->ahead[m->at], out, end);
         if (bad != NULL || !*end) {
             if (++m->in_block >= m->block) next_place(m);
             return bad;
@@ -258,7 +258,7 @@ static ef_status *interleave_next(ef_stage *s, ef_tensor *out, bool *end) {
             next_place(m);
             continue;
         }
-        ef_status *bad = m->ahead != NULL ? ef_ahead_next(&m->ahead[m->at], out, end)
+        ef_status *bad = m->ahead != NULL ? ef_read_ahead_next(&m->ahead[m->at], out, end)
                                           : ef_stage_next(here, out, end);
         if (bad != NULL || !*end) {
             if (++m->in_block >= m->block) next_place(m);

@@ -42,6 +42,7 @@ ef_status *ef_element_fn_check(const ef_element_fn *f, const ef_dataset *d, int 
  * stacked elements. d: whose elements it takes. */
 bool ef_element_fn_stacks(ef_element_fn *f, const ef_dataset *d);
 ef_status *ef_element_fn_run_stacked(const ef_element_fn *f, const ef_tensor *in, ef_tensor *out);
-/* stack.c: the graph for stacked elements; *out stays NULL if the function may not be stacked. */
+/* vectorize.c: the graph for stacked elements; *out stays NULL if the function may not be stacked.
+ */
 ef_status *ef_graph_stack(const ef_graph *g, int n_elements, const ef_dataset *d, ef_graph **out);
 #endif

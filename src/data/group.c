@@ -148,7 +148,7 @@ static ef_status *keep_one(group *g) {
     if (g->over) return NULL;
     ef_status *bad = number(&g->key, g->in, "key_func", &key);
     if (bad == NULL) bad = bucket_for(g, key, &b);
-    if (bad == NULL) bad = ef_elements_room(&b->element, b->n, b->n + 1, s->source->width);
+    if (bad == NULL) bad = ef_elements_reserve(&b->element, b->n, b->n + 1, s->source->width);
     if (bad != NULL) {
         ef_element_release(g->in, s->source->width);
         return bad;
@@ -205,7 +205,7 @@ static ef_status *restore_bucket(group *g, ef_loader *r) {
     EF_TRY(bucket_for(g, key, &b));
     if (b->n != 0 || n >= b->most) return ef_load_broken("a window in it is too large");
     for (; b->n < n; b->n++) {
-        EF_TRY(ef_elements_room(&b->element, b->n, b->n + 1, width));
+        EF_TRY(ef_elements_reserve(&b->element, b->n, b->n + 1, width));
         EF_TRY(ef_load_element(r, g->base.source->dataset, b->element + b->n * width));
     }
     return NULL;

@@ -60,7 +60,7 @@ ef_status *ef_leftover_save(const ef_leftover *l, ef_saver *w) {
 }
 
 static ef_status *room_for_one(ef_leftover *l) {
-    EF_TRY(ef_elements_room(&l->element, l->n, l->n + 1, l->width));
+    EF_TRY(ef_elements_reserve(&l->element, l->n, l->n + 1, l->width));
     if (l->n > 0 && (l->n & (l->n - 1)) != 0) return NULL;
     size_t bytes = (size_t)(l->n > 0 ? 2 * l->n : 1) * sizeof(ef_status *);
     ef_status **more = ef_realloc(l->error, bytes);

@@ -107,7 +107,7 @@ static ef_status *pad(const padded *p, int k, ef_tensor *out) {
 
 static ef_status *gather(padded *p) {
     while (p->n < p->size && !p->over) {
-        EF_TRY(ef_elements_room(&p->element, p->n, p->n + 1, p->base.width));
+        EF_TRY(ef_elements_reserve(&p->element, p->n, p->n + 1, p->base.width));
         EF_TRY(ef_stage_next(p->base.source, p->element + p->n * p->base.width, &p->over));
         if (!p->over) p->n++;
     }

@@ -2,9 +2,9 @@
  * the next element, and each element goes to one of them. */
 #include "base/alloc.h"
 #include "base/blocking.h"
-#include "base/pulse.h"
-#include "data/ahead.h"
+#include "base/interrupt.h"
 #include "data/function.h"
+#include "data/read_ahead.h"
 #include "data/rows.h"
 #include "data/stage.h"
 #include "ops/data/iterator.h"
@@ -14,8 +14,8 @@ typedef struct ef_pipeline {
     atomic_int refs;
     ef_run *run;
     ef_stage *top;
-    ef_ahead ahead; /* of `top` */
-    ef_mutex lock;  /* guards `busy` */
+    ef_read_ahead ahead; /* of `top` */
+    ef_mutex lock;       /* guards `busy` */
     pthread_cond_t idle;
     bool busy;         /* a thread uses what follows */
     ef_tensor *peeked; /* the next element, if `has_peeked` */
@@ -33,7 +33,7 @@ static void pipeline_unref(ef_pipeline *p) {
     if (p->run != NULL) ef_run_stop(p->run);
     if (p->peeked != NULL && p->top != NULL) ef_element_release(p->peeked, p->top->width);
     ef_free(p->peeked);
-    ef_ahead_close(&p->ahead);
+    ef_read_ahead_close(&p->ahead);
     ef_stage_close(p->top);
     ef_run_free(p->run);
     pthread_cond_destroy(&p->idle);
@@ -53,7 +53,7 @@ static ef_status *pipeline_open(const ef_dataset *d, ef_pipeline **out) {
     if (s == NULL) s = ef_stage_open(p->run, d, &p->top);
     ef_pipeline_depth--;
     if (s == NULL) {
-        ef_ahead_inject(&p->ahead, p->top);
+        ef_read_ahead_inject(&p->ahead, p->top);
         *out = p;
     } else {
         pipeline_unref(p);
@@ -84,10 +84,10 @@ static void wait_a_while(ef_pipeline *p) {
 }
 
 static ef_status *enter(ef_pipeline *p) {
-    unsigned pulse = ef_pulse();
+    unsigned pulse = ef_interrupt_counter();
     while (!try_enter(p)) {
         wait_a_while(p);
-        EF_TRY(ef_pulse_check(ef_context_here(), &pulse));
+        EF_TRY(ef_interrupt_check(ef_context_here(), &pulse));
     }
     ef_pipeline_depth++;
     return NULL;
@@ -108,7 +108,7 @@ static void leave(ef_pipeline *p) {
 static ef_status *draw(ef_pipeline *p, ef_tensor *out, bool *end) {
     *end = p->over;
     if (p->over) return NULL;
-    ef_status *s = ef_ahead_next(&p->ahead, out, end);
+    ef_status *s = ef_read_ahead_next(&p->ahead, out, end);
     p->over = s == NULL && *end;
     return s;
 }
@@ -170,7 +170,7 @@ static ef_status *save_all(ef_pipeline *p, ef_saver *w) {
     ef_save_int(w, p->over);
     ef_save_int(w, p->has_peeked);
     if (p->has_peeked) EF_TRY(ef_save_tensors(w, p->peeked, p->top->width));
-    EF_TRY(ef_ahead_save(&p->ahead, w));
+    EF_TRY(ef_read_ahead_save(&p->ahead, w));
     EF_TRY(ef_position_save(p->top, w));
     save_seeds(p->top->dataset, w);
     return w->text.failed ? ef_no_memory(w->text.n) : NULL;
@@ -198,7 +198,7 @@ static ef_status *restore_all(ef_pipeline *p, ef_loader *r) {
     EF_TRY(ef_load_bool(r, &peeked));
     if (peeked) EF_TRY(ef_load_element(r, p->top->dataset, p->peeked));
     p->has_peeked = peeked;
-    EF_TRY(ef_ahead_restore(&p->ahead, r));
+    EF_TRY(ef_read_ahead_restore(&p->ahead, r));
     EF_TRY(ef_position_restore(p->top, r));
     EF_TRY(restore_seeds(p->top->dataset, r));
     return r->left.n == 0 ? NULL : ef_load_broken("it is too long");
@@ -223,7 +223,7 @@ static ef_status *pipeline_restore(ef_pipeline *p, const char *bytes, size_t n, 
 
 static ef_status *reduce_all(ef_pipeline *p, const ef_element_fn *f, ef_tensor *state, int n,
                              ef_tensor *element) {
-    unsigned pulse = ef_pulse();
+    unsigned pulse = ef_interrupt_counter();
     ef_tensor *made = element + p->top->width;
     for (bool end = false;;) {
         EF_TRY(pipeline_next(p, element, &end));
@@ -234,7 +234,7 @@ static ef_status *reduce_all(ef_pipeline *p, const ef_element_fn *f, ef_tensor *
             ef_tensor_release(&state[k]);
             ef_tensor_move(&state[k], &made[k]);
         }
-        EF_TRY(ef_pulse_check(ef_context_here(), &pulse));
+        EF_TRY(ef_interrupt_check(ef_context_here(), &pulse));
     }
 }
 

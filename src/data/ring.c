@@ -7,8 +7,8 @@
 #include "base/alloc.h"
 #include "base/blocking.h"
 #include "base/clock.h"
+#include "base/interrupt.h"
 #include "base/pool.h"
-#include "base/pulse.h"
 #include "data/leftover.h"
 #include "data/tune.h"
 #include "tensor/tensor.h"
@@ -198,7 +198,7 @@ static uint64_t bytes_of(const ef_ring *r, const ef_tensor *element) {
 }
 
 /* The bytes of an element are known now: corrects what was reserved for it. */
-static void settle(ef_ring *r, slot *s) {
+static void charge_real_bytes(ef_ring *r, slot *s) {
     uint64_t n = bytes_of(r, s->element);
     if (n > s->bytes)
         ef_run_reserve(r->run, n - s->bytes, true);
@@ -235,7 +235,7 @@ static void fill(ef_ring *r) {
         ef_mutex_lock(&r->lock);
     }
     bool first = r->largest == 0;
-    settle(r, s);
+    charge_real_bytes(r, s);
     if (first) pthread_cond_broadcast(&r->freed);
     s->error = error;
     s->end = end;
@@ -412,7 +412,7 @@ static void wait_a_while(ef_ring *r) {
 
 /* Waits until a slot is ready. */
 static ef_status *wait_for(ef_ring *r, slot **out) {
-    unsigned pulse = ef_pulse();
+    unsigned pulse = ef_interrupt_counter();
     for (;;) {
         ef_mutex_lock(&r->lock);
         bool stopped = r->stopped;
@@ -428,7 +428,7 @@ static ef_status *wait_for(ef_ring *r, slot **out) {
         r->interval.waited += waited;
         if (r->work.note != NULL)
             atomic_fetch_add_explicit(&r->work.note->waited, waited, memory_order_relaxed);
-        EF_TRY(ef_pulse_check(ef_context_here(), &pulse));
+        EF_TRY(ef_interrupt_check(ef_context_here(), &pulse));
     }
 }
 
@@ -494,7 +494,7 @@ static void wait_while_filling(ef_ring *r) {
 }
 
 static ef_status *pause_ring(ef_ring *r, ef_saver *w) {
-    unsigned pulse = ef_pulse();
+    unsigned pulse = ef_interrupt_counter();
     ef_mutex_lock(&r->lock);
     r->paused = true;
     r->resumed = w->paused;
@@ -506,7 +506,7 @@ static ef_status *pause_ring(ef_ring *r, ef_saver *w) {
         ef_mutex_unlock(&r->lock);
         if (idle) return NULL;
         wait_while_filling(r);
-        EF_TRY(ef_pulse_check(ef_context_here(), &pulse));
+        EF_TRY(ef_interrupt_check(ef_context_here(), &pulse));
     }
 }
 

@@ -10,7 +10,7 @@ void ef_element_release(ef_tensor *element, int width) {
 }
 
 /* The capacity is the next power of two, so it is not stored. */
-ef_status *ef_elements_room(ef_tensor **elements, int64_t have, int64_t want, int width) {
+ef_status *ef_elements_reserve(ef_tensor **elements, int64_t have, int64_t want, int width) {
     int64_t before = 0, after = 1;
     while (have > 0 && (before == 0 || before < have)) before = before == 0 ? 1 : before * 2;
     while (after < want) after *= 2;

@@ -23,6 +23,6 @@ void ef_rows_end(ef_rows *r);
 ef_status *ef_rows_cut(const ef_tensor *t, int64_t from, int64_t n, bool row, ef_tensor *out);
 /* Makes room for `want` elements, of which `have` are set: doubles the capacity; new entries are
  * zeroed. */
-ef_status *ef_elements_room(ef_tensor **elements, int64_t have, int64_t want, int width);
+ef_status *ef_elements_reserve(ef_tensor **elements, int64_t have, int64_t want, int width);
 void ef_element_release(ef_tensor *element, int width);
 #endif

@@ -4,7 +4,7 @@
 #define EF_DATA_RUN_H
 #include "base/mutex.h"
 #include "base/status.h"
-#include "data/note.h"
+#include "data/statistics.h"
 #include "evenflow.h"
 #include <stdatomic.h>
 

@@ -9,7 +9,7 @@
 #include "data/stored.h"
 #include "file/path.h"
 #include "file/reader.h"
-#include "file/whole.h"
+#include "file/whole_file.h"
 #include "ops/data/shards.h"
 #include <inttypes.h>
 #include <stdio.h>

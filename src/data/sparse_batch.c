@@ -97,7 +97,7 @@ static ef_status *make_batch(const batch *b, ef_tensor *out) {
 static ef_status *batch_next(ef_stage *s, ef_tensor *out, bool *end) {
     batch *b = (batch *)s;
     while (b->n < b->size && !b->over) {
-        EF_TRY(ef_elements_room(&b->row, b->n, b->n + 1, 1));
+        EF_TRY(ef_elements_reserve(&b->row, b->n, b->n + 1, 1));
         ef_status *bad = ef_stage_next(s->source, &b->row[b->n], &b->over);
         if (bad != NULL) {
             forget(b);

@@ -5,7 +5,7 @@
  * lock. */
 #ifndef EF_DATA_TUNE_H
 #define EF_DATA_TUNE_H
-#include "data/note.h"
+#include "data/statistics.h"
 
 typedef struct ef_tuner {
     int value, most;

@@ -35,7 +35,7 @@ static void window_close(ef_stage *s) {
 /* Fills the buffer up to `most` elements, or fewer at the end of the source. */
 static ef_status *fill(window *w) {
     while (!w->over && w->n < w->most) {
-        EF_TRY(ef_elements_room(&w->element, w->n, w->n + 1, w->width));
+        EF_TRY(ef_elements_reserve(&w->element, w->n, w->n + 1, w->width));
         ef_tensor *to = w->element + w->n * w->width;
         EF_TRY(ef_stage_next(w->base.source, to, &w->over));
         if (w->over) return NULL;
@@ -101,7 +101,7 @@ static ef_status *window_restore(ef_stage *s, ef_loader *r) {
     EF_TRY(ef_load_count(r, &n));
     if (n > w->most) return ef_load_broken("a window in it is too large");
     for (; w->n < n; w->n++) {
-        EF_TRY(ef_elements_room(&w->element, w->n, w->n + 1, w->width));
+        EF_TRY(ef_elements_reserve(&w->element, w->n, w->n + 1, w->width));
         EF_TRY(ef_load_element(r, s->source->dataset, w->element + w->n * w->width));
     }
     return NULL;

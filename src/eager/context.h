@@ -46,7 +46,7 @@ extern int64_t ef_defer_bytes;
 bool ef_pending_owned(const ef_storage *s); /* computed, into bytes that nobody else holds */
 bool ef_pending_on(void);                   /* false: EVENFLOW_SYNC=1 or ef_sync_set */
 
-/* note.c: records an op that was run on the tapes that need it. Called only while EF_TAPING. */
+/* record.c: records an op that was run on the tapes that need it. Called only while EF_TAPING. */
 ef_status *ef_tape_note(const ef_op *op, const ef_attrs *attrs, const ef_tensor *const *in,
                         int n_in, ef_tensor *out, int n_out);
 /* Whether some tape must record an op on these inputs; also notes the use of variables. */

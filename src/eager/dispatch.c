@@ -73,7 +73,7 @@ ef_status *ef_record(ef_graph *g, const ef_op *op, const ef_attrs *attrs,
 /* ---- running eagerly
  * ------------------------------------------------------------------------------- */
 
-static ef_status *settle_inputs(const ef_op *op, const ef_tensor *const *in, int n_in) {
+static ef_status *materialize_inputs(const ef_op *op, const ef_tensor *const *in, int n_in) {
     for (int k = 0; k < n_in; k++) {
         if (EF_LIKELY(ef_tensor_peek(in[k]) != NULL)) continue;
         if (in[k]->flags & EF_TENSOR_SYMBOLIC)
@@ -81,14 +81,14 @@ static ef_status *settle_inputs(const ef_op *op, const ef_tensor *const *in, int
                             "%s: input %d is a symbolic tensor, used outside the graph it "
                             "belongs to; enter the graph, or fetch its value by a session",
                             op->name, k);
-        EF_TRY(ef_tensor_settle((ef_tensor *)in[k]));
+        EF_TRY(ef_tensor_materialize((ef_tensor *)in[k]));
     }
     return NULL;
 }
 
 static ef_status *run_now(const ef_op *op, const ef_attrs *attrs, const ef_tensor *const *in,
                           int n_in, ef_tensor *out, int max_out, int *n_out) {
-    EF_TRY(settle_inputs(op, in, n_in));
+    EF_TRY(materialize_inputs(op, in, n_in));
     const void *fields = attrs != NULL ? ef_attrs_fields(attrs) : NULL;
     if ((op->traits & EF_ELEMENTWISE) && n_in > 0 && max_out > 0 &&
         ef_op_run_small(op, fields, (ef_tensor *const *)in, n_in, out)) {
@@ -156,21 +156,21 @@ static int device_for(const ef_tensor *const *in, int n_in) {
     return wanted == 0 || handle ? device_of(in, n_in) : wanted - 1;
 }
 
-static bool any_away(const ef_tensor *const *in, int n_in) {
+static bool any_on_device(const ef_tensor *const *in, int n_in) {
     return device_of(in, n_in) != EF_HOST;
 }
 
 /* Runs the op if it runs on a device, or on the host with inputs on a device. *done false: neither.
  */
-static ef_status *run_away(const ef_op *op, const ef_attrs *attrs, const ef_tensor *const *in,
-                           int n_in, ef_tensor *out, int max_out, int *n_out, bool *done) {
+static ef_status *run_on_device(const ef_op *op, const ef_attrs *attrs, const ef_tensor *const *in,
+                                int n_in, ef_tensor *out, int max_out, int *n_out, bool *done) {
     int device = device_for(in, n_in);
-    *done =
-        !(op->traits & (EF_CONTROL | EF_NO_KERNEL)) && (device != EF_HOST || any_away(in, n_in));
+    *done = !(op->traits & (EF_CONTROL | EF_NO_KERNEL)) &&
+            (device != EF_HOST || any_on_device(in, n_in));
     for (int k = 0; k < n_in; k++)
-        if (in[k]->flags & EF_TENSOR_SYMBOLIC) *done = false; /* an error: see settle_inputs */
+        if (in[k]->flags & EF_TENSOR_SYMBOLIC) *done = false; /* an error: see materialize_inputs */
     if (!*done) return NULL;
-    for (int k = 0; k < n_in; k++) EF_TRY(ef_tensor_settle_there((ef_tensor *)in[k]));
+    for (int k = 0; k < n_in; k++) EF_TRY(ef_tensor_materialize_there((ef_tensor *)in[k]));
     const void *fields = attrs != NULL ? ef_attrs_fields(attrs) : NULL;
     EF_TRY(ef_op_run_on(ef_context_here(), device, op, fields, (ef_tensor *const *)in, n_in, out,
                         max_out, n_out));
@@ -195,7 +195,7 @@ static ef_status *dispatch(const ef_op *op, const ef_attrs *attrs, const ef_tens
         if (ef_here.busy & EF_TRACING)
             return ef_record(ef_here.graph, op, attrs, in, n_in, out, max_out, n_out);
         bool done;
-        ef_status *s = run_away(op, attrs, in, n_in, out, max_out, n_out, &done);
+        ef_status *s = run_on_device(op, attrs, in, n_in, out, max_out, n_out, &done);
         if (done) return s;
     }
     return eager(op, attrs, in, n_in, out, max_out, n_out);
@@ -203,10 +203,10 @@ static ef_status *dispatch(const ef_op *op, const ef_attrs *attrs, const ef_tens
 
 ef_status *ef_dispatch(const ef_op *op, const ef_attrs *attrs, const ef_tensor *const *in, int n_in,
                        ef_tensor *out, int max_out, int *n_out) {
-    if (EF_UNLIKELY(any_away(in, n_in)) && !(ef_here.busy & EF_TRACING)) {
+    if (EF_UNLIKELY(any_on_device(in, n_in)) && !(ef_here.busy & EF_TRACING)) {
         EF_TRY(complete(op, &attrs));
         bool done;
-        ef_status *s = run_away(op, attrs, in, n_in, out, max_out, n_out, &done);
+        ef_status *s = run_on_device(op, attrs, in, n_in, out, max_out, n_out, &done);
         if (done) return s;
     }
     return dispatch(op, attrs, in, n_in, out, max_out, n_out);

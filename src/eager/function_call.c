@@ -8,7 +8,7 @@
 #include "eager/tape/tape.h"
 #include "evenflow_binding.h"
 #include "graph/control.h"
-#include "ops/made.h"
+#include "ops/engine_nodes.h"
 #include "ops/random/random.h"
 #include "plan/locate.h"
 
@@ -52,14 +52,14 @@ done:
     return s;
 }
 
-static ef_status *settle_all(const ef_tensor *const *in, int n) {
+static ef_status *materialize_all(const ef_tensor *const *in, int n) {
     for (int k = 0; k < n; k++) {
         if (EF_UNLIKELY(in[k]->flags & EF_TENSOR_SYMBOLIC))
             return ef_error(EF_INVALID,
                             "a function that uses a tensor of an outer graph (%s) was called "
                             "outside of that graph; call it inside",
                             EF_TENSOR(in[k]));
-        EF_TRY(ef_tensor_settle_there((ef_tensor *)in[k]));
+        EF_TRY(ef_tensor_materialize_there((ef_tensor *)in[k]));
     }
     return NULL;
 }
@@ -67,7 +67,7 @@ static ef_status *settle_all(const ef_tensor *const *in, int n) {
 ef_status *ef_call_control(const ef_op *op, const ef_attrs *attrs, const ef_tensor *const *in,
                            int n_in, ef_tensor *out, int max_out, int *n_out) {
     ef_graph *g = NULL;
-    EF_TRY(settle_all(in, n_in));
+    EF_TRY(materialize_all(in, n_in));
     EF_TRY(ef_single_node(op, attrs, in, n_in, &g));
     ef_status *s = NULL;
     ef_program *p = NULL;
@@ -121,7 +121,7 @@ static ef_status *locate_taped(ef_status *s, const ef_trace *t, const char *name
 
 static ef_status *call_taped(ef_trace *t, const char *name, const ef_tensor *const *all, int n,
                              ef_tensor *out) {
-    EF_TRY(settle_all(all, n));
+    EF_TRY(materialize_all(all, n));
     if (t->gradient == NULL) {
         ef_derivative *d = NULL;
         EF_TRY(ef_derivative_find(t->closed, &d));
@@ -183,7 +183,7 @@ static ef_status *run_trace(ef_trace *t, const char *name, const ef_tensor *cons
     bool taped = (ef_here.busy & EF_TAPING) && ef_tape_interested(all, n);
     uint64_t before = ef_random_scope;
     if (EF_UNLIKELY(t->graph->random_scope != 0)) ef_random_scope = random_scope(t, all, taped);
-    ef_status *s = taped ? call_taped(t, name, all, n, out) : settle_all(all, n);
+    ef_status *s = taped ? call_taped(t, name, all, n, out) : materialize_all(all, n);
     if (!taped && s == NULL) {
         s = ef_program_run(ef_context_here(), t->program, (ef_tensor *const *)all, out);
         if (EF_UNLIKELY(s != NULL)) s = ef_locate(s, t->closed, t->program, name);

@@ -1,13 +1,13 @@
 /* Reading checkpoints. The index is read as a whole, since it is small compared with the data; a
  * data file is opened when the first tensor in it is read. */
 #include "base/alloc.h"
-#include "base/pulse.h"
+#include "base/interrupt.h"
 #include "evenflow_binding.h"
 #include "file/bundle.h"
 #include "file/crc32c.h"
 #include "file/path.h"
 #include "file/sorted.h"
-#include "file/whole.h"
+#include "file/whole_file.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -199,7 +199,7 @@ static ef_status *wrong_sum(const ef_bundle *b, const ef_bundle_entry *e, uint32
 
 ef_status *ef_bundle_read(ef_bundle *b, const ef_bundle_entry *e, void *to, bool check) {
     EF_TRY(ef_bundle_check(b, e));
-    unsigned pulse = ef_pulse();
+    unsigned pulse = ef_interrupt_counter();
     uint32_t crc = 0;
     for (uint64_t done = 0; done < e->size;) {
         size_t piece = e->size - done < PIECE ? (size_t)(e->size - done) : PIECE;
@@ -213,7 +213,7 @@ ef_status *ef_bundle_read(ef_bundle *b, const ef_bundle_entry *e, void *to, bool
                             b->prefix.at);
         if (check) crc = ef_crc32c(crc, (char *)to + done, (size_t)got);
         done += (uint64_t)got;
-        EF_TRY(ef_pulse_check(ef_context_here(), &pulse));
+        EF_TRY(ef_interrupt_check(ef_context_here(), &pulse));
     }
     return check && ef_crc32c_mask(crc) != e->crc ? wrong_sum(b, e, ef_crc32c_mask(crc)) : NULL;
 }

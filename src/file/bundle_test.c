@@ -4,7 +4,7 @@
 #include "check.h"
 #include "file/bundle.h"
 #include "file/sorted.h"
-#include "file/whole.h"
+#include "file/whole_file.h"
 #include "remove_folder.h"
 #include <stdlib.h>
 #include <unistd.h>

@@ -7,7 +7,7 @@
 #include "file/path.h"
 #include "file/snapshot.h"
 #include "file/sorted.h"
-#include "file/whole.h"
+#include "file/whole_file.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>

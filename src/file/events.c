@@ -3,7 +3,7 @@
 #include "file/events.h"
 #include "base/alloc.h"
 #include "evenflow_binding.h"
-#include "file/whole.h"
+#include "file/whole_file.h"
 #include "file/wire.h"
 #include <stdatomic.h>
 #include <time.h>

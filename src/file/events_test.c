@@ -2,7 +2,7 @@
 #include "check.h"
 #include "file/events.h"
 #include "file/reader.h"
-#include "file/whole.h"
+#include "file/whole_file.h"
 #include "file/wire.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * size takes no more memory than another. */
 #include "file/input.h"
 #include "base/alloc.h"
-#include "base/pulse.h"
+#include "base/interrupt.h"
 #include "file/path.h"
 #include "file/z_memory.h"
 #include <errno.h>
@@ -71,7 +71,7 @@ ef_status *ef_input_open(const char *name, size_t n, ef_compression how, size_t 
     in->fd = -1;
     in->how = how;
     in->cap = buffer == 0 ? BUFFER : buffer < 64 ? 64 : buffer < BUFFER_MOST ? buffer : BUFFER_MOST;
-    in->pulse = ef_pulse();
+    in->pulse = ef_interrupt_counter();
     EF_TRY_GOTO(ef_path_make(name, n, &in->path));
     in->fd = open(in->path, O_RDONLY | O_CLOEXEC);
     if (in->fd < 0) {
@@ -104,7 +104,7 @@ void ef_input_close(ef_input *in) {
 
 static ef_status *fill_from_file(ef_input *in, char *to, size_t *n) {
     for (;;) {
-        EF_TRY(ef_pulse_check(ef_context_here(), &in->pulse));
+        EF_TRY(ef_interrupt_check(ef_context_here(), &in->pulse));
         ssize_t got = read(in->fd, to, in->cap);
         if (got >= 0) {
             *n = (size_t)got;
@@ -141,7 +141,7 @@ static ef_status *inflate_some(ef_input *in) {
             code = inflateReset(z);
         }
         if (code != Z_OK) return z_error(code, z, in->path, in->before);
-        EF_TRY(ef_pulse_check(ef_context_here(), &in->pulse));
+        EF_TRY(ef_interrupt_check(ef_context_here(), &in->pulse));
     }
     in->n = in->cap - z->avail_out;
     return NULL;
@@ -226,7 +226,7 @@ ef_status *ef_decompress(ef_compression how, const char *bytes, size_t n, size_t
     int code = inflateInit2(&z, window_bits(how));
     if (code != Z_OK) s = z_error(code, &z, "compressed data", 0);
     bool ended = false;
-    unsigned pulse = ef_pulse();
+    unsigned pulse = ef_interrupt_counter();
     while (s == NULL && !(ended && n == 0)) {
         uInt piece = n < BUFFER ? (uInt)n : BUFFER;
         z.next_in = (Bytef *)(uintptr_t)bytes;
@@ -254,7 +254,7 @@ ef_status *ef_decompress(ef_compression how, const char *bytes, size_t n, size_t
                          "the most that one string may hold",
                          most);
         else
-            s = ef_pulse_check(ef_context_here(), &pulse);
+            s = ef_interrupt_check(ef_context_here(), &pulse);
     }
     inflateEnd(&z);
     ef_free(chunk);

@@ -5,7 +5,7 @@
 #include "check.h"
 #include "file/crc32c.h"
 #include "file/reader.h"
-#include "file/whole.h"
+#include "file/whole_file.h"
 #include <stdlib.h>
 #include <unistd.h>
 #include <zlib.h>

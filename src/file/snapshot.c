@@ -1,7 +1,7 @@
 #include "file/snapshot.h"
 #include "base/alloc.h"
 #include "file/path.h"
-#include "file/whole.h"
+#include "file/whole_file.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>

@@ -10,7 +10,7 @@
 #include "graph/shape_values.h"
 #include "graph/sizes.h"
 #include "graph/trim.h"
-#include "ops/made.h"
+#include "ops/engine_nodes.h"
 #include <stdio.h>
 
 _Thread_local uint64_t ef_graph_epoch, ef_graph_stamped;
@@ -256,11 +256,11 @@ static ef_status *add_with(ef_graph *g, const ef_op *op, const ef_attrs *attrs, 
         uint64_t hash;
         if (name != NULL) EF_TRY(ef_name_free(g, name, &own, &hash));
         EF_TRY(ef_graph_box(g, n, own, n_values, &n));
-        if (g->counts.n != n_counts) ef_graph_settle(g); /* the new counter of a name stays */
-        ef_arena_rewind(&g->arena, g->settled);
+        if (g->counts.n != n_counts) ef_graph_commit(g); /* the new counter of a name stays */
+        ef_arena_rewind(&g->arena, g->committed);
     } else {
         EF_TRY(append(g, n, &key, merges, name));
-        ef_graph_settle(g);
+        ef_graph_commit(g);
     }
     ef_node_made(g, n);
     if (attrs != NULL) ef_attrs_ref(attrs);
@@ -326,7 +326,7 @@ static ef_status *become(ef_graph *g, int32_t node, const ef_op *op, const ef_at
     ef_attrs_unref(old->attrs);
     *old = n;
     old->serial = ef_graph_changed(g);
-    ef_graph_settle(g);
+    ef_graph_commit(g);
     g->hash = 0;
     return NULL;
 }
@@ -361,7 +361,7 @@ static ef_status *stand_in_with(ef_graph *g, const ef_attrs *attrs, const ef_fac
     /* Nothing is known about the elements of a list parameter: each call may pass another list. */
     if (like->handle != NULL && like->dtype == EF_RESOURCE)
         fact->handle = ef_arena_copy(&g->arena, like->handle, sizeof *like->handle);
-    ef_graph_settle(g);
+    ef_graph_commit(g);
     return NULL;
 }
 
@@ -461,7 +461,7 @@ ef_edge ef_tensor_edge(const ef_tensor *t, ef_graph **g) {
 const char *ef_graph_text_keep(ef_graph *g, const char *text) {
     ef_graph_lock(g);
     const char *copy = ef_arena_strdup(&g->arena, text);
-    ef_graph_settle(g);
+    ef_graph_commit(g);
     ef_graph_unlock(g);
     return copy;
 }

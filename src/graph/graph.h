@@ -107,7 +107,7 @@ struct ef_graph {
     int32_t last;                 /* the node made last */
     int64_t n_seen;               /* tensors that a binding counts, see graph/trim.h */
     bool trims;                   /* nodes made from now on can be removed */
-    ef_arena_mark settled;        /* arena memory up to this mark is kept */
+    ef_arena_mark committed;      /* arena memory up to this mark is kept */
     int32_t *gone, *doubt;        /* places of removed nodes; nodes that may be removed */
     size_t n_gone, cap_gone, n_doubt, cap_doubt;
     size_t n_objected;      /* how many of `doubt`, from the front, `keep` has kept */

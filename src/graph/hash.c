@@ -2,7 +2,7 @@
  * functions that are equal here may share programs and everything else made from one of them. */
 #include "base/hash.h"
 #include "graph/graph.h"
-#include "ops/made.h"
+#include "ops/engine_nodes.h"
 
 static uint64_t hash_shape(uint64_t h, const ef_shape *s) {
     h = ef_hash_mix(h, (uint64_t)(uint32_t)s->rank);

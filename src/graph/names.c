@@ -73,7 +73,7 @@ static ef_status *give_name(ef_graph *g, int32_t node, const char *name) {
         n->name = own;
     ef_status *s = ef_map_put(&g->names, hash, n);
     if (s != NULL) n->name = NULL;
-    if (n->box == NULL || g->counts.n != n_counts) ef_graph_settle(g);
+    if (n->box == NULL || g->counts.n != n_counts) ef_graph_commit(g);
     return s;
 }
 

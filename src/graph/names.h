@@ -4,10 +4,10 @@
 #include "graph/graph.h"
 
 /* Memory allocated from the arena so far is kept when it is rewound. */
-static inline void ef_graph_settle(ef_graph *g) { g->settled = ef_arena_here(&g->arena); }
+static inline void ef_graph_commit(ef_graph *g) { g->committed = ef_arena_here(&g->arena); }
 
 /* A name that is not in use: `name`, else name_1, name_2 ..., in the graph's arena and not yet
- * settled. *hash: where it belongs in the map of names. */
+ * committed. *hash: where it belongs in the map of names. */
 ef_status *ef_name_free(ef_graph *g, const char *name, const char **out, uint64_t *hash);
 uint64_t ef_name_hash(const char *name); /* for the map of names, which ignores case */
 /* Gives default names to all nodes without one, so that they get theirs before a node that is named

@@ -69,7 +69,7 @@ ef_status *ef_graph_set_real(ef_graph *g, ef_edge e, const ef_shape *real) {
     if (n->real == NULL) {
         n->real = ef_arena_copy(&g->arena, n->out, (size_t)n->n_out * sizeof *n->out);
         if (n->real == NULL) return ef_no_memory((size_t)n->n_out * sizeof *n->out);
-        ef_graph_settle(g);
+        ef_graph_commit(g);
     }
     n->real[e.index].shape = *real;
     return NULL;

@@ -4,7 +4,7 @@
 #include "base/alloc.h"
 #include "base/array.h"
 #include "graph/names.h"
-#include "ops/made.h"
+#include "ops/engine_nodes.h"
 
 enum { FEW = 16 };
 

@@ -268,7 +268,7 @@ static term choice(parser *p) {
 /* ---- the whole run --------------------------------------------------------------------------- */
 
 /* Removes the values that no store needs and notes the last reader of each value. */
-static void settle(ef_jit_values *v) {
+static void prune_values(ef_jit_values *v) {
     bool needed[EF_JIT_MAX_VALUES] = {false};
     uint16_t place[EF_JIT_MAX_VALUES];
     for (int k = v->n - 1; k >= 0; k--) {
@@ -332,7 +332,7 @@ bool ef_jit_parse(const ef_jit_run *run, ef_jit_values *v) {
                                              .operand = (uint8_t)(run->sum[k] - 1),
                                              .arg = {t.id}});
     }
-    if (!p.b.failed) settle(v);
+    if (!p.b.failed) prune_values(v);
     return !p.b.failed;
 }
 

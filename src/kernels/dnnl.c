@@ -3,11 +3,11 @@
 #include "base/alloc.h"
 #include "base/cache.h"
 #include "base/clock.h"
+#include "base/event_hook.h"
 #include "base/hash.h"
 #include "base/mutex.h"
 #include "base/pool.h"
 #include "base/signal_stack.h"
-#include "base/watch.h"
 #include "tensor/scratch.h"
 #include <stdatomic.h>
 
@@ -261,7 +261,7 @@ ef_status *ef_chain_get(const void *key, size_t key_bytes, ef_chain_build *build
     }
     uint64_t began = ef_ticks();
     EF_TRY(build_chain(&w, hash, &c));
-    ef_watch(EF_WATCH_PRIMITIVE, began, c->n_stages);
+    ef_event_hook(EF_HOOKED_PRIMITIVE, began, c->n_stages);
     ef_mutex_lock(&lock);
     ef_cache_entry *other = ef_cache_find(&cache, hash, same, &w);
     ef_status *s = NULL;
@@ -275,7 +275,7 @@ ef_status *ef_chain_get(const void *key, size_t key_bytes, ef_chain_build *build
     return NULL;
 }
 
-static context *take_spare(ef_chain *c) {
+static context *take_free(ef_chain *c) {
     for (int k = 0; k < SPARES; k++) {
         if (atomic_load_explicit(&c->spare[k], memory_order_relaxed) == NULL) continue;
         context *x = atomic_exchange_explicit(&c->spare[k], NULL, memory_order_acq_rel);
@@ -284,7 +284,7 @@ static context *take_spare(ef_chain *c) {
     return NULL;
 }
 
-static void put_spare(ef_chain *c, context *x) {
+static void put_free(ef_chain *c, context *x) {
     for (int k = 0; k < SPARES; k++) {
         context *none = NULL;
         if (atomic_compare_exchange_strong_explicit(&c->spare[k], &none, x, memory_order_acq_rel,
@@ -296,7 +296,7 @@ static void put_spare(ef_chain *c, context *x) {
 
 static ef_status *run_stages(ef_chain *c, int from, int to, void *const *data, void *scratch) {
     ef_status *s = NULL;
-    context *x = take_spare(c);
+    context *x = take_free(c);
     if (x == NULL) EF_TRY(context_make(c, &x));
     char *own = NULL;
     if (c->scratch > 0 && scratch == NULL) {
@@ -322,7 +322,7 @@ static ef_status *run_stages(ef_chain *c, int from, int to, void *const *data, v
     EF_TRY_GOTO(ef_dnnl_status(dnnl_stream_wait(x->stream), "wait for a primitive"));
 done:
     ef_scratch_end(own);
-    put_spare(c, x);
+    put_free(c, x);
     return s;
 }
 

@@ -2,7 +2,7 @@
  * caller's scratch memory, in layouts that the function and its *_scratch share. */
 #include "kernels/blas.h"
 #include "kernels/linalg.h"
-#include "kernels/linalg_room.h"
+#include "kernels/linalg_scratch.h"
 #include <float.h>
 #include <lapacke.h>
 #include <limits.h>

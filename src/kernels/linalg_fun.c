@@ -4,7 +4,7 @@
 #include "kernels/blas.h"
 #include "kernels/gemm.h"
 #include "kernels/linalg.h"
-#include "kernels/linalg_room.h"
+#include "kernels/linalg_scratch.h"
 #include <cblas.h>
 #include <lapacke.h>
 #include <limits.h>

@@ -53,7 +53,7 @@ typedef struct bounded {
 } bounded;
 
 /* Stores an accepted proposal or counts a rejected one. True: continue with the block. */
-static bool settle(bounded *b, bool accepted, double z) {
+static bool store_or_reject(bounded *b, bool accepted, double z) {
     ef_dtype t = b->t;
     if (!accepted) return ++b->tries < MOST_TRIES;
     ef_element_set(t, b->out, b->at, R(R(z * b->deviation) + b->mean));
@@ -66,7 +66,7 @@ static void from_normals(bounded *b, stream *s) {
     double z[4] = {0};
     draw(s, EF_RANDOM_NORMAL, b->left, z);
     for (int k = 0; k < s->group; k++)
-        if (!settle(b, z[k] >= b->low && z[k] <= b->high, z[k])) return;
+        if (!store_or_reject(b, z[k] >= b->low && z[k] <= b->high, z[k])) return;
 }
 
 static void from_uniforms(bounded *b, stream *s) {
@@ -78,7 +78,7 @@ static void from_uniforms(bounded *b, stream *s) {
     for (int k = 0; k < s->group; k++) {
         double x = R(R(z[k] * width) + b->low);
         double density = exponential(t, R(R(top - R(x * x)) / 2));
-        if (!settle(b, u[k] <= density, x)) return;
+        if (!store_or_reject(b, u[k] <= density, x)) return;
     }
 }
 
@@ -90,7 +90,7 @@ static void from_exponentials(bounded *b, stream *s) {
         double z = R(R(-logarithm(t, u[k]) / rate) + b->low);
         double x = b->low < rate ? R(rate - z) : R(b->low - rate);
         double density = exponential(t, R(R(-x * x) / 2));
-        if (!settle(b, u[k + 1] <= density && z < b->high, z)) return;
+        if (!store_or_reject(b, u[k + 1] <= density && z < b->high, z)) return;
     }
 }
 

@@ -27,7 +27,7 @@ static float highest_F32(const float *x, int64_t n) {
 
 /* The exponentials of at most EF_SOFTMAX_STRETCH elements, stored if y is not NULL; each lane has
  * its own sum. */
-static inline __m512 exps_stretch(const float *x, float *y, int64_t n, __m512 m) {
+static inline __m512 exps_block(const float *x, float *y, int64_t n, __m512 m) {
     __m512 s = _mm512_setzero_ps(), s1 = s;
     int64_t j = 0;
     for (; j + 2 * LANES <= n; j += 2 * LANES) {
@@ -52,7 +52,7 @@ static inline double exps_or_sum(const float *x, float *y, int64_t n, float high
     __m512d low = _mm512_setzero_pd(), high = low;
     for (int64_t at = 0; at < n; at += EF_SOFTMAX_STRETCH) {
         int64_t k = n - at < EF_SOFTMAX_STRETCH ? n - at : EF_SOFTMAX_STRETCH;
-        __m512 s = exps_stretch(x + at, y != NULL ? y + at : NULL, k, m);
+        __m512 s = exps_block(x + at, y != NULL ? y + at : NULL, k, m);
         low = _mm512_add_pd(low, _mm512_cvtps_pd(_mm512_castps512_ps256(s)));
         high = _mm512_add_pd(high, _mm512_cvtps_pd(_mm512_extractf32x8_ps(s, 1)));
     }

@@ -41,7 +41,7 @@ static void write_strings(ef_texts *field, const ef_attr_value *v, char *room) {
     *field = (ef_texts){v->n, texts};
 }
 
-/* The value is settled and owned: counted storage is shared, borrowed memory is copied. */
+/* The value is materialized and owned: counted storage is shared, borrowed memory is copied. */
 static ef_status *write_tensor(const ef_tensor **field, const ef_tensor *t, ef_tensor *room) {
     const void *data;
     EF_TRY(ef_tensor_data(t, &data));
@@ -52,7 +52,7 @@ static ef_status *write_tensor(const ef_tensor **field, const ef_tensor *t, ef_t
     ef_tensor_unmark(room);
     room->flags = 0;
     *field = room;
-    return ef_tensor_settle(room);
+    return ef_tensor_materialize(room);
 }
 
 static void write_funcs(ef_funcs *field, const ef_attr_value *v, char *room) {

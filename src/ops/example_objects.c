@@ -1,7 +1,7 @@
 /* Functions that make inputs, selected by the word before the parenthesis. */
 #include "ops/example_objects.h"
 #include "file/image.h"
-#include "file/whole.h"
+#include "file/whole_file.h"
 #include "ops/control/callback.h"
 #include "ops/data/iterator.h"
 #include "ops/io/summary.h"

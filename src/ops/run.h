@@ -4,10 +4,10 @@
 #ifndef EF_OPS_RUN_H
 #define EF_OPS_RUN_H
 #include "ops/op.h"
-#include "tensor/away.h"
+#include "tensor/device_tensor.h"
 
-/* in[k] are settled, that is not deferred. out[k] are zeroed tensors; on success they own their
- * data. */
+/* in[k] are materialized, that is not deferred. out[k] are zeroed tensors; on success they own
+ * their data. */
 ef_status *ef_op_run(ef_context *context, const ef_op *op, const void *attrs, ef_tensor *const *in,
                      int n_in, ef_tensor *out, int max_out, int *n_out);
 /* Runs a small elementwise op whose operands have one dtype and shape, so that nothing is inferred
@@ -22,8 +22,8 @@ ef_status *ef_op_execute(ef_context *context, const ef_op *op, const void *attrs
                          ef_tensor *const *in, int n_in, const ef_fact *facts, ef_tensor *out,
                          int n_out);
 
-/* run_away.c: the same on any device. in[k] are settled or on a device; they are copied to the
- * device that runs the op, or to the host if the op has no kernel for the device. */
+/* run_on_device.c: the same on any device. in[k] are materialized or on a device; they are copied
+ * to the device that runs the op, or to the host if the op has no kernel for the device. */
 ef_status *ef_op_run_on(ef_context *context, int device, const ef_op *op, const void *attrs,
                         ef_tensor *const *in, int n_in, ef_tensor *out, int max_out, int *n_out);
 /* A kernel on a device's queue. The submitter keeps it alive until it has waited for the batch. */

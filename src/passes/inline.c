@@ -1,7 +1,7 @@
 /* Replaces calls by the nodes of the functions they call. Program order is kept, and every later
  * pass can optimise across the call. */
 #include "graph/control.h"
-#include "ops/made.h"
+#include "ops/engine_nodes.h"
 #include "ops/random/random.h"
 #include "passes/passes.h"
 #include "passes/walk.h"

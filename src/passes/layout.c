@@ -6,7 +6,7 @@
  * reads are pruned. */
 #include "base/alloc.h"
 #include "base/array.h"
-#include "ops/made.h"
+#include "ops/engine_nodes.h"
 #include "ops/math/reduce.h"
 #include "passes/passes.h"
 #include "passes/walk.h"

@@ -10,7 +10,7 @@
  *   turned   x transpose(W), where no iteration changes W: it is transposed once, before the loop
  */
 #include "graph/build_graph.h"
-#include "ops/known.h"
+#include "ops/searched_ops.h"
 #include "passes/loop.h"
 
 enum { MOST = EF_LOOP_MOST_NEW / 2 };

@@ -6,7 +6,7 @@
  * The assignments to m and v move down to the one to w, so nothing else between the first read of m
  * or v and the last assignment may depend on state. */
 #include "base/alloc.h"
-#include "ops/known.h"
+#include "ops/searched_ops.h"
 #include "passes/passes.h"
 #include "passes/walk.h"
 

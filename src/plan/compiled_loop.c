@@ -2,8 +2,8 @@
  * variable is a number, a truth value or a short vector of numbers, and every op of condition and
  * body is an expression the compiler knows; any other loop runs on frames (loop.c). */
 #include "base/alloc.h"
+#include "base/interrupt.h"
 #include "base/option.h"
-#include "base/pulse.h"
 #include "jit/loop.h"
 #include "plan/subplan.h"
 #include "profile/event.h"
@@ -69,9 +69,10 @@ static ef_status *run_compiled(const ef_call *c) {
     home += (EF_JIT_VECTOR - (uintptr_t)home % EF_JIT_VECTOR) % EF_JIT_VECTOR;
     memcpy(home, l->image, (size_t)l->bytes);
     for (int k = 0; k < l->n; k++) write_home(&l->var[k], home, c->in[k]->data);
-    unsigned pulse = ef_pulse();
+    unsigned pulse = ef_interrupt_counter();
     uint64_t began = ef_loop_begins();
-    while (l->run(home, &ef_pulse_count, pulse) != 0) EF_TRY(ef_pulse_check(c->context, &pulse));
+    while (l->run(home, &ef_interrupt_count, pulse) != 0)
+        EF_TRY(ef_interrupt_check(c->context, &pulse));
     if (EF_UNLIKELY(began != 0)) ef_loop_ended(began, iterations(l, home, c->in));
     for (int k = 0; k < l->n; k++) {
         ef_shape shape = ef_shape_from(c->in[k]);

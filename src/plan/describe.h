@@ -6,7 +6,7 @@
 #include "plan/plan.h"
 
 /* g: a finished function graph without captures. fact: what is known of each input. in: the inputs'
- * values, settled; NULL if runs is 0. The plan is run `runs` times on them and its results are
+ * values, materialized; NULL if runs is 0. The plan is run `runs` times on them and its results are
  * dropped. *out: released with ef_free. */
 ef_status *ef_describe(ef_context *context, ef_graph *g, const ef_fact *fact, ef_tensor *const *in,
                        int runs, char **out);

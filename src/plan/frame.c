@@ -1,7 +1,7 @@
 /* Frames: a plan made ready to run. All pointers are computed when the frame is made or its arena
  * moves; running it walks the steps and touches nothing else. */
 #include "base/alloc.h"
-#include "base/pulse.h"
+#include "base/interrupt.h"
 #include "plan/plan.h"
 #include "profile/event.h"
 
@@ -184,10 +184,10 @@ static void record_step(const ef_step *t, uint64_t began) {
 /* The same as ef_frame_run, with the time of each step; ticks NULL: as an event. */
 static ef_status *run_recorded(ef_frame *f, uint64_t *ticks) {
     const ef_step *end = f->step + f->plan->n_steps;
-    unsigned pulse = ef_pulse();
+    unsigned pulse = ef_interrupt_counter();
     for (const ef_step *t = f->step; t < end; t++) {
         uint64_t began = ef_event_clock();
-        ef_status *s = ef_pulse_check(f->context, &pulse);
+        ef_status *s = ef_interrupt_check(f->context, &pulse);
         for (int32_t k = 0; k < t->n_alloc && s == NULL; k++) s = slot_alloc(f, t->alloc[k]);
         if (s == NULL) s = t->run(&t->call);
         if (EF_UNLIKELY(s != NULL)) return step_failed(f, t, s);
@@ -205,9 +205,9 @@ ef_status *ef_frame_run_timed(ef_frame *f, uint64_t *ticks) { return run_recorde
 ef_status *ef_frame_run(ef_frame *f) {
     if (EF_UNLIKELY(ef_event_steps > 0)) return run_recorded(f, NULL);
     const ef_step *end = f->step + f->plan->n_steps;
-    unsigned pulse = ef_pulse();
+    unsigned pulse = ef_interrupt_counter();
     for (const ef_step *t = f->step; t < end; t++) {
-        ef_status *s = ef_pulse_check(f->context, &pulse);
+        ef_status *s = ef_interrupt_check(f->context, &pulse);
         for (int32_t k = 0; k < t->n_alloc && s == NULL; k++) s = slot_alloc(f, t->alloc[k]);
         if (s == NULL) s = t->run(&t->call);
         if (EF_UNLIKELY(s != NULL)) return step_failed(f, t, s);

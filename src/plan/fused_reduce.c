@@ -140,7 +140,7 @@ static void fill_lanes(float *lane, const float *x, int64_t n) {
 }
 
 /* What the stretch at hand adds to the accumulators. */
-static void take_stretch(ef_tile_worker *w, char *acc, size_t stride, int64_t n) {
+static void reduce_block(ef_tile_worker *w, char *acc, size_t stride, int64_t n) {
     const ef_tile_tail *tail = &w->t->tail;
     for (int k = 0; k < tail->n; k++) {
         char *to = acc + (size_t)k * stride;
@@ -161,7 +161,7 @@ static void take_row(ef_tile_worker *w, char *acc, size_t stride, int64_t row, i
     for (int k = 0; k < tail->n; k++) tail->of[k].reducer->begin(acc + (size_t)k * stride, 1);
     for (int64_t j = from; j < to;) {
         int64_t n = ef_tile_worker_run(w, row * tail->cols + j, least(to - j, EF_TILE));
-        take_stretch(w, acc, stride, n);
+        reduce_block(w, acc, stride, n);
         j += n;
     }
 }
@@ -175,7 +175,7 @@ static void long_rows(ef_tile_worker *w, int64_t begin, int64_t end) {
             for (int k = 0; k < tail->n; k++)
                 tail->of[k].reducer->begin(acc + (size_t)k * EF_REDUCE_ACC, 1);
             ef_tile_worker_next(w, tail->cols);
-            take_stretch(w, acc, EF_REDUCE_ACC, tail->cols);
+            reduce_block(w, acc, EF_REDUCE_ACC, tail->cols);
         } else {
             take_row(w, acc, EF_REDUCE_ACC, r, 0, tail->cols);
         }

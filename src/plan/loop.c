@@ -6,7 +6,7 @@
  * If some shape changes from one iteration to the next, the loop runs programs instead of frames,
  * which find the plan for each shape. */
 #include "base/alloc.h"
-#include "base/pulse.h"
+#include "base/interrupt.h"
 #include "plan/place.h"
 #include "plan/program.h"
 #include "plan/subplan.h"
@@ -201,9 +201,9 @@ static ef_status *run_loop(const ef_call *c) {
     int64_t iterations = 0;
     uint64_t began = ef_loop_begins();
     ef_status *s = NULL;
-    unsigned pulse = ef_pulse();
+    unsigned pulse = ef_interrupt_counter();
     for (;; i = 1 - i, iterations++) {
-        if ((s = ef_pulse_check(c->context, &pulse)) != NULL) break;
+        if ((s = ef_interrupt_check(c->context, &pulse)) != NULL) break;
         for (int m = 0; m < f->n_moved; m++)
             ef_frame_input(f->cond[i], f->moved[m], &f->var[i][f->moved[m]]);
         if ((s = ef_status_in_function(ef_frame_run(f->cond[i]), 0)) != NULL) break;
@@ -249,9 +249,9 @@ static ef_status *run_changing(const ef_call *c) {
     bool yes = false;
     int64_t iterations = 0;
     uint64_t began = ef_loop_begins();
-    unsigned pulse = ef_pulse();
+    unsigned pulse = ef_interrupt_counter();
     for (;; iterations++) {
-        EF_TRY_GOTO(ef_pulse_check(c->context, &pulse));
+        EF_TRY_GOTO(ef_interrupt_check(c->context, &pulse));
         EF_TRY_GOTO(ask(c, ptr, &yes));
         if (!yes) break;
         EF_TRY_GOTO(

@@ -123,32 +123,32 @@ void ef_plan_keep_outputs_home(ef_planner *p) {
 
 /* ---- what runs ------------------------------------------------------------------------------- */
 
-typedef struct away_plan { /* shared by all frames */
-    int device;            /* of the queue */
-    bool to_host;          /* a copy: its direction */
+typedef struct device_step_plan { /* shared by all frames */
+    int device;                   /* of the queue */
+    bool to_host;                 /* a copy: its direction */
     ef_kernel_fn *run;
     void *state;
     ef_release_fn *release;
     size_t scratch_bytes;
     int32_t node, n_args;
-} away_plan;
+} device_step_plan;
 
-typedef struct away_step { /* of one frame */
-    const away_plan *plan;
+typedef struct device_step { /* of one frame */
+    const device_step_plan *plan;
     ef_batch *batch; /* of the frame, by device */
     ef_queued queued;
-} away_step;
+} device_step;
 
-static void away_release(void *state) {
-    away_plan *a = state;
+static void device_release(void *state) {
+    device_step_plan *a = state;
     if (a->release != NULL && a->state != NULL) a->release(a->state);
     ef_free(a);
 }
 
-static ef_status *away_make(ef_frame *f, ef_step *s, const void *plan_state) {
-    const away_plan *a = plan_state;
+static ef_status *device_make(ef_frame *f, ef_step *s, const void *plan_state) {
+    const device_step_plan *a = plan_state;
     size_t n = (size_t)a->n_args;
-    away_step *t = ef_calloc(1, sizeof *t + n * (sizeof *t->queued.arg + sizeof *t->queued.ptr));
+    device_step *t = ef_calloc(1, sizeof *t + n * (sizeof *t->queued.arg + sizeof *t->queued.ptr));
     if (t == NULL) return ef_no_memory(sizeof *t);
     t->plan = a;
     t->batch = f->batch;
@@ -158,24 +158,24 @@ static ef_status *away_make(ef_frame *f, ef_step *s, const void *plan_state) {
     return NULL;
 }
 
-static void away_rebind(ef_step *s) { (void)s; }
+static void device_rebind(ef_step *s) { (void)s; }
 
-static void away_end(ef_step *s) {
+static void device_end(ef_step *s) {
     ef_free(s->call.state);
     s->call.state = NULL;
 }
 
-static const ef_step_kind away_kind = {away_make, away_rebind, away_end, NULL};
+static const ef_step_kind device_kind = {device_make, device_rebind, device_end, NULL};
 
 static ef_status *run_copy(const ef_call *c) {
-    const away_step *t = c->state;
+    const device_step *t = c->state;
     ef_batch *b = &t->batch[t->plan->device];
-    return t->plan->to_host ? ef_away_fetch(b, c->in[0], c->out[0])
-                            : ef_away_receive(b, c->in[0], c->out[0]);
+    return t->plan->to_host ? ef_device_tensor_download(b, c->in[0], c->out[0])
+                            : ef_device_tensor_upload(b, c->in[0], c->out[0]);
 }
 
 static ef_status *run_wait(const ef_call *c) {
-    const away_step *t = c->state;
+    const device_step *t = c->state;
     return ef_batch_wait(&t->batch[t->plan->device]);
 }
 
@@ -188,14 +188,14 @@ static bool reads_host(const ef_call *c) {
 }
 
 static ef_status *run_queued(const ef_call *c) {
-    away_step *t = c->state;
-    const away_plan *a = t->plan;
+    device_step *t = c->state;
+    const device_step_plan *a = t->plan;
     ef_batch *b = &t->batch[a->device];
     ef_queued *q = &t->queued;
     void *scratch = NULL;
     for (int k = 0; k < c->n_out; k++) {
         ef_shape shape = ef_shape_from(c->out[k]);
-        EF_TRY(ef_away_alloc(a->device, (ef_dtype)c->out[k]->dtype, &shape, c->out[k]));
+        EF_TRY(ef_device_tensor_alloc(a->device, (ef_dtype)c->out[k]->dtype, &shape, c->out[k]));
     }
     if (a->scratch_bytes > 0) EF_TRY(ef_memory_alloc(a->device, a->scratch_bytes, &scratch));
     q->run = a->run;
@@ -214,7 +214,7 @@ static ef_status *run_queued(const ef_call *c) {
 
 /* Runs ops whose shapes are not known yet, views, and kernel rows that move whole tensors. */
 static ef_status *run_dynamic(const ef_call *c) {
-    const away_step *t = c->state;
+    const device_step *t = c->state;
     int n_out = 0;
     EF_TRY(ef_batch_wait(&t->batch[t->plan->device]));
     ef_tensor *out = ef_calloc((size_t)c->n_out + 1, sizeof *out);
@@ -234,14 +234,14 @@ static ef_status *run_dynamic(const ef_call *c) {
 
 /* ---- steps ----------------------------------------------------------------------------------- */
 
-static ef_status *away_state(ef_plan_step *t, const away_plan *from) {
-    away_plan *a = ef_malloc(sizeof *a);
+static ef_status *device_state(ef_plan_step *t, const device_step_plan *from) {
+    device_step_plan *a = ef_malloc(sizeof *a);
     if (a == NULL) return ef_no_memory(sizeof *a);
     *a = *from;
     t->state = a;
     t->state_bytes = sizeof *a;
-    t->release = away_release;
-    t->kind = &away_kind;
+    t->release = device_release;
+    t->kind = &device_kind;
     return NULL;
 }
 
@@ -250,7 +250,7 @@ static ef_status *add_wait(ef_planner *p, int device) {
     if (!p->queued[device]) return NULL;
     p->queued[device] = false;
     EF_TRY(ef_plan_start_step(p, &wait_op, NULL, 0, 0, -1, &t));
-    EF_TRY(away_state(t, &(away_plan){.device = device, .node = -1}));
+    EF_TRY(device_state(t, &(device_step_plan){.device = device, .node = -1}));
     t->run = run_wait;
     p->plan->n_steps++;
     return NULL;
@@ -264,11 +264,11 @@ ef_status *ef_plan_waits(ef_planner *p) {
 /* A constant is copied once, when the plan is made. */
 static ef_status *copy_constant(ef_planner *p, int32_t from, int32_t to, int device) {
     ef_status *s = NULL;
-    ef_away_value *a = ef_plan_memory(p, sizeof *a, &s);
+    ef_device_constant *a = ef_plan_memory(p, sizeof *a, &s);
     if (s != NULL) return s;
     EF_TRY(ef_tensor_to(device, p->value[from].fact.value, &a->tensor));
-    a->next = p->plan->away;
-    p->plan->away = a;
+    a->next = p->plan->device_constants;
+    p->plan->device_constants = a;
     int32_t slot = ef_plan_new_slot(p, to, EF_SLOT_CONST);
     p->plan->slot[slot].value = &a->tensor;
     return NULL;
@@ -303,9 +303,9 @@ ef_status *ef_plan_value_on(ef_planner *p, int32_t v, int device, int32_t *out) 
     if (constant) return copy_constant(p, v, to, device);
     ef_plan_step *t;
     EF_TRY(ef_plan_start_step(p, &copy_op, NULL, 1, 1, -1, &t));
-    away_plan a = {
+    device_step_plan a = {
         .device = device == EF_HOST ? home : device, .to_host = device == EF_HOST, .node = -1};
-    EF_TRY(away_state(t, &a));
+    EF_TRY(device_state(t, &a));
     t->in[0] = ef_plan_read_slot(p, v);
     t->out[0] = ef_plan_define(p, t, to);
     t->run = run_copy;
@@ -349,7 +349,7 @@ int32_t ef_plan_here(const ef_planner *p, int32_t v) {
 
 /* A kernel for the queue, prepared once. */
 static ef_status *queue_kernel(ef_planner *p, const ef_node *n, const ef_kernel *row,
-                               ef_plan_step *t, away_plan *a) {
+                               ef_plan_step *t, device_step_plan *a) {
     ef_call c;
     EF_TRY(ef_plan_shadow(p, t, &c));
     a->run = row->run;
@@ -364,7 +364,7 @@ static ef_status *queue_kernel(ef_planner *p, const ef_node *n, const ef_kernel 
     return NULL;
 }
 
-ef_status *ef_plan_away_step(ef_planner *p, const ef_node *n) {
+ef_status *ef_plan_device_step(ef_planner *p, const ef_node *n) {
     int device = p->at[n->id];
     ef_status *s = NULL;
     ef_plan_step *t;
@@ -387,11 +387,11 @@ ef_status *ef_plan_away_step(ef_planner *p, const ef_node *n) {
         if (!v->needed && k < 32) t->unread |= 1u << k;
         t->out[k] = ef_plan_define(p, t, p->base[n->id] + k);
     }
-    away_plan a = {.device = device, .node = n->id, .n_args = n->n_in + n->n_out};
+    device_step_plan a = {.device = device, .node = n->id, .n_args = n->n_in + n->n_out};
     bool queue = fixed && row != NULL && !(row->device & EF_ASIDE) && !view;
     t->run = run_dynamic;
     if (queue) EF_TRY(queue_kernel(p, n, row, t, &a));
-    s = away_state(t, &a);
+    s = device_state(t, &a);
     if (s != NULL) {
         if (a.release != NULL && a.state != NULL) a.release(a.state);
         return s;

@@ -8,7 +8,7 @@ ef_status *ef_plan_place(ef_planner *p);      /* sets `at`; after facts are know
 /* An output that must be on the host is its copy there, not the value on the device; called before
  * steps are made. */
 void ef_plan_keep_outputs_home(ef_planner *p);
-ef_status *ef_plan_away_step(ef_planner *p, const ef_node *n); /* of a node on a device */
+ef_status *ef_plan_device_step(ef_planner *p, const ef_node *n); /* of a node on a device */
 /* Copies to the host what a node there reads; ef_plan_here then finds it. */
 ef_status *ef_plan_host_inputs(ef_planner *p, const ef_node *n);
 int32_t ef_plan_here(const ef_planner *p, int32_t v); /* v's copy on the host if it has one, or v */

@@ -168,7 +168,8 @@ void ef_plan_free(ef_plan *p) {
     for (int32_t k = 0; k < p->n_steps; k++)
         if (p->step[k].release != NULL && p->step[k].state != NULL)
             p->step[k].release(p->step[k].state);
-    for (ef_away_value *a = p->away; a != NULL; a = a->next) ef_tensor_release(&a->tensor);
+    for (ef_device_constant *a = p->device_constants; a != NULL; a = a->next)
+        ef_tensor_release(&a->tensor);
     ef_value_owner_free(&p->values);
     ef_arena_free(&p->memory);
     ef_free(p);

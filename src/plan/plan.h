@@ -73,10 +73,10 @@ typedef struct ef_plan_step { /* in a plan: a recipe */
     const ef_step_kind *kind;
 } ef_plan_step;
 
-typedef struct ef_away_value { /* a constant on a device */
-    struct ef_away_value *next;
+typedef struct ef_device_constant { /* a constant on a device */
+    struct ef_device_constant *next;
     ef_tensor tensor;
-} ef_away_value;
+} ef_device_constant;
 
 typedef struct ef_plan_out { /* where output k comes from, when outputs are given memory */
     int32_t slot;
@@ -98,7 +98,7 @@ struct ef_plan {
     bool outputs_given;
     bool placed;         /* it uses devices other than the host: place.c */
     int32_t n_copies[3]; /* copies between devices in one run, by ef_copy_way */
-    struct ef_away_value *away;
+    struct ef_device_constant *device_constants;
     ef_frame *frames; /* idle ones; guarded by the owner */
     int n_frames;
 };

@@ -5,9 +5,9 @@
 #include "plan/program.h"
 #include "base/alloc.h"
 #include "base/budget.h"
+#include "base/interrupt.h"
 #include "base/mutex.h"
 #include "base/pool.h"
-#include "base/pulse.h"
 #include "plan/arena.h"
 #include "profile/event.h"
 
@@ -576,7 +576,7 @@ static ef_status *run_bound(ef_context *context, ef_program *p, ef_tensor *const
 
 ef_status *ef_program_run(ef_context *context, ef_program *p, ef_tensor *const *in,
                           ef_tensor *out) {
-    EF_TRY(ef_pulse_enter(context));
+    EF_TRY(ef_interrupt_enter(context));
     return EF_UNLIKELY(p->base != NULL) ? run_bound(context, p, in, out)
                                         : run_own(context, p, in, out);
 }

@@ -22,7 +22,7 @@ size_t ef_program_bytes(ef_program *p);
 /* The text of the plan used last (ef_plan_text) and its copies in one run, by ef_copy_way; for
  * tests. NULL: none was made. */
 ef_status *ef_program_text(ef_program *p, char **out, int32_t copies[3]);
-/* in: n_inputs tensors, settled or on a device. out: n_outputs tensors, owned by the caller on
+/* in: n_inputs tensors, materialized or on a device. out: n_outputs tensors, owned by the caller on
  * success; untouched on failure. */
 ef_status *ef_program_run(ef_context *context, ef_program *p, ef_tensor *const *in, ef_tensor *out);
 /* Plans made and evicted so far, and plans kept now; for tests. */

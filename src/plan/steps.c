@@ -5,7 +5,7 @@
 #include "ops/run.h"
 #include "plan/place.h"
 #include "plan/row_chain.h"
-#include "plan/shares.h"
+#include "plan/row_shares.h"
 
 /* ---- steps that are not a kernel of their own ---------------------------------------------------
  */
@@ -322,7 +322,7 @@ static ef_status *fill_step(ef_planner *p, const ef_node *n, ef_plan_step *t, bo
 
 static ef_status *node_step(ef_planner *p, const ef_node *n) {
     if (EF_UNLIKELY(p->at != NULL)) {
-        if (p->at[n->id] != EF_HOST) return ef_plan_away_step(p, n);
+        if (p->at[n->id] != EF_HOST) return ef_plan_device_step(p, n);
         EF_TRY(ef_plan_host_inputs(p, n));
     }
     bool fixed = is_static(p, n);

@@ -7,9 +7,9 @@
 #include "profile/event.h"
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/event_hook.h"
 #include "base/mutex.h"
 #include "base/status.h"
-#include "base/watch.h"
 #include "profile/record.h"
 #include "profile/site.h"
 #include "profile/tally.h"
@@ -65,7 +65,7 @@ static void (*_Atomic binding)(int more); /* fills in the places of events later
 static _Atomic uint64_t lost;             /* events for which a thread has no ring */
 
 static _Thread_local ring *mine;
-static _Thread_local uint32_t unsettled; /* the last events of the ring that have no place yet */
+static _Thread_local uint32_t unresolved; /* the last events of the ring that have no place yet */
 _Thread_local int ef_event_steps;
 _Thread_local uint32_t ef_event_weight;
 
@@ -105,8 +105,8 @@ static void tell_binding(int more) {
 static void thread_ended(void *arg) {
     ring *r = arg;
     mine = NULL;
-    if (unsettled > 0) tell_binding(-1);
-    unsettled = 0;
+    if (unresolved > 0) tell_binding(-1);
+    unresolved = 0;
     ef_mutex_lock(&rings_lock);
     r->idle = idle_rings;
     idle_rings = r;
@@ -207,12 +207,12 @@ static ef_event event_of(const cell *c) {
     return e;
 }
 
-static void ring_write(ring *r, const ef_event_new *e, uint64_t now, bool settled) {
+static void ring_write(ring *r, const ef_event_new *e, uint64_t now, bool resolved) {
     uint64_t n = atomic_load_explicit(&r->posted, memory_order_relaxed);
     cell *c = &r->cells[n % RING];
     put(c, 0, now);
     put(c, 1, e->began != 0 ? now - e->began : 0);
-    uint32_t kind = (uint32_t)e->kind | (settled ? 0 : OPEN);
+    uint32_t kind = (uint32_t)e->kind | (resolved ? 0 : OPEN);
     put(c, 2, pair(kind | (uint32_t)e->reason << 16, r->thread));
     put(c, 3, pair(e->place, e->subject));
     put(c, 4, pair(e->note, e->weight > 0 ? e->weight : 1));
@@ -248,19 +248,19 @@ void ef_event_post(const ef_event_new *e) {
     uint64_t now = e->ended != 0 ? e->ended : ef_event_clock();
     ef_event_count_add(e->kind, e->weight > 0 ? e->weight : 1);
     ring *r = mine ? mine : ring_get();
-    bool settled = locate(&copy) || r == NULL || unsettled + 1 >= RING;
-    if (settled) ef_tally_add(&copy, e->began != 0 ? now - e->began : 0);
-    if (!settled && unsettled == 0) tell_binding(1);
-    unsettled = settled && unsettled == 0 ? 0 : unsettled + 1;
+    bool resolved = locate(&copy) || r == NULL || unresolved + 1 >= RING;
+    if (resolved) ef_tally_add(&copy, e->began != 0 ? now - e->began : 0);
+    if (!resolved && unresolved == 0) tell_binding(1);
+    unresolved = resolved && unresolved == 0 ? 0 : unresolved + 1;
     if (r == NULL)
         atomic_fetch_add_explicit(&lost, 1, memory_order_relaxed);
     else
-        ring_write(r, &copy, now, settled);
+        ring_write(r, &copy, now, resolved);
 }
 
-bool ef_events_unsettled(void) { return unsettled > 0; }
+bool ef_events_unresolved(void) { return unresolved > 0; }
 
-static void settle(ring *r, uint64_t i, uint32_t place, uint32_t subject) {
+static void resolve(ring *r, uint64_t i, uint32_t place, uint32_t subject) {
     cell *c = &r->cells[i % RING];
     uint64_t what = get(c, 2), about = get(c, 3) >> 32;
     ef_event_new e = {.kind = (ef_event_kind)(what & 0xff),
@@ -273,18 +273,18 @@ static void settle(ring *r, uint64_t i, uint32_t place, uint32_t subject) {
     put(c, 3, pair(e.place, e.subject));
     put(c, 2, what & ~(uint64_t)OPEN);
     ef_tally_add(&e, get(c, 1));
-    ef_record_settle(r->recorded[i % RING], get(c, 0), e.place, e.subject);
+    ef_record_resolve(r->recorded[i % RING], get(c, 0), e.place, e.subject);
 }
 
-void ef_events_settle(uint32_t place, uint32_t subject) {
-    uint32_t n = unsettled < RING ? unsettled : RING;
+void ef_events_resolve(uint32_t place, uint32_t subject) {
+    uint32_t n = unresolved < RING ? unresolved : RING;
     if (n == 0) return;
-    unsettled = 0;
+    unresolved = 0;
     tell_binding(-1);
     ring *r = mine;
     uint64_t end = r != NULL ? atomic_load_explicit(&r->posted, memory_order_relaxed) : 0;
     for (uint64_t i = end > n ? end - n : 0; i < end; i++)
-        if (get(&r->cells[i % RING], 2) & OPEN) settle(r, i, place, subject);
+        if (get(&r->cells[i % RING], 2) & OPEN) resolve(r, i, place, subject);
 }
 
 void ef_event_steps_record(int n, uint32_t weight) {
@@ -292,19 +292,19 @@ void ef_event_steps_record(int n, uint32_t weight) {
     ef_event_weight = weight;
 }
 
-static void watched(ef_watched what, uint64_t began, int64_t value) {
+static void watched(ef_hooked what, uint64_t began, int64_t value) {
     static const ef_event_new event[] = {
-        [EF_WATCH_TEAM] = {.kind = EF_EVENT_WAIT, .reason = EF_REASON_TEAM},
-        [EF_WATCH_SLEEP] = {.kind = EF_EVENT_THREAD, .reason = EF_REASON_SLEEP, .nowhere = true},
-        [EF_WATCH_PRIMITIVE] = {.kind = EF_EVENT_PRIMITIVE},
-        [EF_WATCH_EVICTION] = {.kind = EF_EVENT_EVICTION}};
+        [EF_HOOKED_TEAM] = {.kind = EF_EVENT_WAIT, .reason = EF_REASON_TEAM},
+        [EF_HOOKED_SLEEP] = {.kind = EF_EVENT_THREAD, .reason = EF_REASON_SLEEP, .nowhere = true},
+        [EF_HOOKED_PRIMITIVE] = {.kind = EF_EVENT_PRIMITIVE},
+        [EF_HOOKED_EVICTION] = {.kind = EF_EVENT_EVICTION}};
     ef_event_new e = event[what];
     e.began = began;
     e.value[0] = value;
     ef_event_post(&e);
 }
 
-void ef_events_start(void) { ef_watch_set(watched); }
+void ef_events_start(void) { ef_event_hook_set(watched); }
 
 /* ---- notes ----------------------------------------------------------------------------------- */
 

@@ -25,7 +25,7 @@ static inline void ef_loop_ended(uint64_t began, int64_t iterations) {
         .kind = EF_EVENT_LOOP, .began = began, .weight = ef_event_weight, .value = {iterations}});
 }
 
-void ef_events_start(void); /* makes base/watch.h post events; may be called again */
+void ef_events_start(void); /* makes base/event_hook.h post events; may be called again */
 
 /* What two clocks show at one moment, however busy the machine is. */
 typedef struct ef_moment {

@@ -209,17 +209,17 @@ EF_TEST(notes_are_kept_for_a_while) {
 static atomic_int waiting;
 static void binding_told(int more) { atomic_fetch_add(&waiting, more); }
 
-EF_TEST(a_binding_settles_places) {
+EF_TEST(a_binding_resolves_places) {
     ef_tallies_reset();
     ef_events_bind(binding_told);
     post(EF_EVENT_PLAN, 1, 0);
     ef_event_post(&(ef_event_new){.kind = EF_EVENT_THREAD, .nowhere = true});
     post(EF_EVENT_PLAN, 2, 0);
-    CHECK(ef_events_unsettled() && atomic_load(&waiting) == 1);
+    CHECK(ef_events_unresolved() && atomic_load(&waiting) == 1);
     uint32_t place = ef_site_named("d.py", "k", 5, NULL),
              subject = ef_site_named("d.py", "model", 1, NULL);
-    ef_events_settle(place, subject);
-    CHECK(!ef_events_unsettled() && atomic_load(&waiting) == 0);
+    ef_events_resolve(place, subject);
+    CHECK(!ef_events_unresolved() && atomic_load(&waiting) == 0);
     ef_events_bind(NULL);
     size_t n = ef_events_read(events, MOST, NULL);
     CHECK(events[n - 1].place == place && events[n - 1].subject == subject);
@@ -327,7 +327,7 @@ int main(void) {
     EF_RUN(texts_in_a_full_table);
     EF_RUN(long_texts_are_cut_between_characters);
     EF_RUN(notes_are_kept_for_a_while);
-    EF_RUN(a_binding_settles_places);
+    EF_RUN(a_binding_resolves_places);
     EF_RUN(read_while_written);
     EF_RUN(rings_are_reused);
     EF_RUN(a_recording_keeps_all_events);

@@ -30,7 +30,7 @@ uint32_t ef_record_add(const ef_event *e) {
     return (uint32_t)at + 1;
 }
 
-void ef_record_settle(uint32_t at, uint64_t time, uint32_t place, uint32_t subject) {
+void ef_record_resolve(uint32_t at, uint64_t time, uint32_t place, uint32_t subject) {
     if (at == 0 || !ef_record_on()) return;
     entry *e = &entries[at - 1];
     if (e->event.time != time) return; /* of an earlier recording */

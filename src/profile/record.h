@@ -5,10 +5,10 @@
 #define EF_PROFILE_RECORD_H
 #include "evenflow_binding.h"
 
-/* Called by the posting thread. Returns where the event was put, for ef_record_settle; 0: the
+/* Called by the posting thread. Returns where the event was put, for ef_record_resolve; 0: the
  * buffer is full. Times are in ticks, as in the rings. */
 uint32_t ef_record_add(const ef_event *e);
 /* Fills in a place that the binding found later; `time` is the event's, in ticks. */
-void ef_record_settle(uint32_t at, uint64_t time, uint32_t place, uint32_t subject);
+void ef_record_resolve(uint32_t at, uint64_t time, uint32_t place, uint32_t subject);
 bool ef_record_on(void);
 #endif

@@ -368,7 +368,7 @@ static ef_status *add_parameter(ef_graph *g, const ef_tensor *in, const ef_shape
 
 /* Sizes that the traced program read become part of the trace's signature, and count as read in the
  * trace around it. */
-static void settle_sizes(ef_sizes *sizes, const ef_tensor *const *in, int n_in, ef_trace *t) {
+static void add_read_sizes(ef_sizes *sizes, const ef_tensor *const *in, int n_in, ef_trace *t) {
     for (int k = 0; k < n_in; k++) {
         ef_shape real = ef_tensor_real(in[k]);
         for (int d = 0; d < real.rank; d++) {
@@ -416,7 +416,7 @@ static ef_status *make_trace(ef_function *f, const ef_tensor *const *in, int n_i
     }
     if (sizes != NULL) {
         sizes->closed = true;
-        settle_sizes(sizes, in, n_in, s == NULL ? *out : NULL);
+        add_read_sizes(sizes, in, n_in, s == NULL ? *out : NULL);
     }
     ef_sizes_unref(sizes);
     ef_graph_unref(g);

@@ -364,12 +364,12 @@ ef_status *ef_session_call_run(ef_session *s, const ef_session_call *c, ef_tenso
     if (bad == NULL) bad = check_feeds(s, r, c);
     for (int k = 0; k < c->n_feeds && bad == NULL; k++) {
         in[k] = (ef_tensor *)c->value[k]; /* read only */
-        bad = ef_tensor_settle_there(in[k]);
+        bad = ef_tensor_materialize_there(in[k]);
     }
     ef_capture *captured = atomic_load_explicit(&s->graph->capture, memory_order_acquire);
     for (int k = 0; k < r->n_captures && bad == NULL; k++) {
         in[c->n_feeds + k] = &captured[r->captures[k]].tensor;
-        bad = ef_tensor_settle_there(in[c->n_feeds + k]);
+        bad = ef_tensor_materialize_there(in[c->n_feeds + k]);
     }
     if (bad == NULL) {
         ef_scope *before = ef_scope_enter(s->scope); /* its variables are its own */

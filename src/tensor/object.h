@@ -73,8 +73,9 @@ ef_status *ef_variable_begin_update(ef_variable *v, ef_tensor **value); /* locks
 void ef_variable_end_update(ef_variable *v);                            /* version++, unlocks */
 /* For an update of several variables, which locks them in the order of their addresses. As begin,
  * except that a deferred value gives *value NULL and leaves v unlocked. The caller then releases
- * the other variables, settles this one and starts again: deferred ops never run under a lock. */
+ * the other variables, materializes this one and starts again: deferred ops never run under a lock.
+ */
 ef_status *ef_variable_try_update(ef_variable *v, ef_tensor **value);
 void ef_variable_release(ef_variable *v); /* unlocks; nothing was changed */
-ef_status *ef_variable_settle(ef_variable *v);
+ef_status *ef_variable_materialize(ef_variable *v);
 #endif

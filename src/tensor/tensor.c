@@ -8,11 +8,11 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* Several threads may settle the tensor at the same time, and others read its data with plain loads
- * as soon as it is set: only the first thread writes it. */
-ef_status *ef_tensor_settle_deferred(ef_tensor *t) {
+/* Several threads may materialize the tensor at the same time, and others read its data with plain
+ * loads as soon as it is set: only the first thread writes it. */
+ef_status *ef_tensor_compute_deferred(ef_tensor *t) {
     ef_storage *s = t->storage;
-    if (ef_storage_data(s) == NULL && s->kind >= EF_STORE_PENDING) EF_TRY(s->settle(s));
+    if (ef_storage_data(s) == NULL && s->kind >= EF_STORE_PENDING) EF_TRY(s->materialize(s));
     void *none = NULL;
     atomic_compare_exchange_strong_explicit((_Atomic(void *) *)&t->data, &none, ef_storage_data(s),
                                             memory_order_release, memory_order_acquire);
@@ -106,7 +106,7 @@ ef_status *ef_tensor_from(ef_dtype dtype, const ef_shape *shape, const void *val
 void ef_tensor_copy(ef_tensor *dst, const ef_tensor *src) {
     if (dst == src) return;
     memcpy(dst, src, offsetof(ef_tensor, data));
-    dst->data = ef_tensor_peek(src); /* another thread may settle src meanwhile */
+    dst->data = ef_tensor_peek(src); /* another thread may materialize src meanwhile */
     dst->storage = src->storage;
     memcpy(dst->small, src->small, sizeof dst->small);
     if (src->storage != NULL) ef_storage_ref(src->storage);
@@ -151,7 +151,7 @@ ef_status *ef_tensor_data(const ef_tensor *t, const void **data) {
                         "graph first",
                         EF_TENSOR(t));
     ef_storage *s = t->storage;
-    if (ef_storage_data(s) == NULL && s->kind >= EF_STORE_PENDING) EF_TRY(s->settle(s));
+    if (ef_storage_data(s) == NULL && s->kind >= EF_STORE_PENDING) EF_TRY(s->materialize(s));
     if (ef_storage_data(s) == NULL)
         return ef_error(EF_INTERNAL, "tensor data: %s has no value after its work was run",
                         EF_TENSOR(t));

@@ -18,10 +18,11 @@ struct ef_storage {
     atomic_int refs;
     uint8_t device, kind; /* kind: ef_storage_kind */
     uint16_t reserved;
-    size_t bytes;                           /* capacity in bytes */
-    void *data;                             /* NULL: deferred */
-    void (*end)(ef_storage *self);          /* releases everything, itself included */
-    ef_status *(*settle)(ef_storage *self); /* pending or away: computes or fetches `data` */
+    size_t bytes;                  /* capacity in bytes */
+    void *data;                    /* NULL: deferred */
+    void (*end)(ef_storage *self); /* releases everything, itself included */
+    ef_status *(*materialize)(
+        ef_storage *self); /* pending or on a device: computes or fetches `data` */
 };
 typedef enum ef_storage_kind {
     EF_STORE_BYTES, /* from the device allocator */
@@ -30,7 +31,8 @@ typedef enum ef_storage_kind {
     EF_STORE_OBJECT,  /* resource or variant: object.h */
     EF_STORE_GRAPH,   /* the graph of a symbolic tensor */
     EF_STORE_PENDING, /* deferred result; data is set when the pending graph has run */
-    EF_STORE_AWAY     /* on another device; data is set when it is copied to the host: away.h */
+    EF_STORE_DEVICE /* on another device; data is set when it is copied to the host: device_tensor.h
+                     */
 } ef_storage_kind;
 
 static inline ef_storage *ef_storage_ref(ef_storage *s) {
@@ -120,19 +122,19 @@ uint64_t ef_tensor_hash(uint64_t h, const ef_tensor *t); /* of dtype, shape and 
 ef_brief ef_tensor_brief(const ef_tensor *t);            /* "float32 [2, 3]" */
 #define EF_TENSOR(t) ef_tensor_brief(t).text
 
-/* The data of a tensor that other threads may be settling; NULL: not settled yet. Once it is set,
- * plain reads are safe. */
+/* The data of a tensor that other threads may be materializing; NULL: not materialized yet. Once it
+ * is set, plain reads are safe. */
 static inline void *ef_tensor_peek(const ef_tensor *t) {
     return atomic_load_explicit((_Atomic(void *) *)(uintptr_t)&t->data, memory_order_acquire);
 }
-ef_status *ef_tensor_settle_deferred(ef_tensor *t);
-static inline ef_status *ef_tensor_settle(ef_tensor *t) { /* afterwards t->data is set */
+ef_status *ef_tensor_compute_deferred(ef_tensor *t);
+static inline ef_status *ef_tensor_materialize(ef_tensor *t) { /* afterwards t->data is set */
     if (EF_LIKELY(ef_tensor_peek(t) != NULL) || t->storage == NULL) return NULL;
-    return ef_tensor_settle_deferred(t);
+    return ef_tensor_compute_deferred(t);
 }
 /* The same for code that accepts tensors on any device: those on a device stay there. */
-static inline ef_status *ef_tensor_settle_there(ef_tensor *t) {
+static inline ef_status *ef_tensor_materialize_there(ef_tensor *t) {
     if (EF_LIKELY(ef_tensor_peek(t) != NULL) || t->storage == NULL) return NULL;
-    return t->storage->kind == EF_STORE_AWAY ? NULL : ef_tensor_settle_deferred(t);
+    return t->storage->kind == EF_STORE_DEVICE ? NULL : ef_tensor_compute_deferred(t);
 }
 #endif

@@ -158,33 +158,33 @@ EF_TEST(foreign_memory_ends_once) {
     CHECK_INT(ended, 1);
 }
 
-static float settled_value[100];
+static float computed_value[100];
 
 static void pending_end(ef_storage *self) { ef_free(self); }
 
-static ef_status *settle(ef_storage *s) {
+static ef_status *materialize(ef_storage *s) {
     if (s->bytes == 0) return ef_error(EF_ABORTED, "the work failed");
-    s->data = settled_value;
+    s->data = computed_value;
     return NULL;
 }
 
-EF_TEST(deferred_values_settle_when_read) {
+EF_TEST(deferred_values_are_computed_when_read) {
     for (int good = 0; good < 2; good++) {
         ef_storage *s = ef_calloc(1, sizeof *s);
         CHECK(s);
         *s = (ef_storage){.kind = EF_STORE_PENDING,
                           .bytes = good ? 400 : 0,
                           .end = pending_end,
-                          .settle = settle};
+                          .materialize = materialize};
         atomic_init(&s->refs, 1);
         ef_tensor t = {.dtype = EF_F32, .rank = 1, .dim = {100}, .storage = s}, copy;
         const void *data;
         ef_tensor_copy(&copy, &t);
         if (good) {
             CHECK_OK(ef_tensor_data(&t, &data));
-            CHECK(data == settled_value);
-            CHECK_OK(ef_tensor_settle(&copy));
-            CHECK(copy.data == settled_value);
+            CHECK(data == computed_value);
+            CHECK_OK(ef_tensor_materialize(&copy));
+            CHECK(copy.data == computed_value);
         } else {
             CHECK_FAILS(ef_tensor_data(&t, &data), EF_ABORTED, "the work failed");
         }
@@ -229,7 +229,7 @@ int main(void) {
     EF_RUN(strings_own_their_bytes);
     EF_RUN(compare_and_hash);
     EF_RUN(foreign_memory_ends_once);
-    EF_RUN(deferred_values_settle_when_read);
+    EF_RUN(deferred_values_are_computed_when_read);
     EF_RUN(failures_leave_nothing);
     return EF_VERDICT();
 }

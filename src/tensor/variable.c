@@ -2,7 +2,7 @@
  * only an in-place update needs storage of its own and copies it if somebody else still refers to
  * it. */
 #include "base/alloc.h"
-#include "tensor/away.h"
+#include "tensor/device_tensor.h"
 #include "tensor/object.h"
 
 static void variable_end(ef_storage *self) {
@@ -140,14 +140,14 @@ ef_status *ef_variable_read_home(ef_variable *v, ef_tensor *out, uint64_t *versi
     return s;
 }
 
-ef_status *ef_variable_settle(ef_variable *v) {
+ef_status *ef_variable_materialize(ef_variable *v) {
     ef_tensor t = {0};
     ef_mutex_lock(&v->lock);
     bool deferred = v->value.data == NULL && v->value.storage != NULL;
     if (deferred) ef_tensor_copy(&t, &v->value);
     ef_mutex_unlock(&v->lock);
     if (!deferred) return NULL;
-    ef_status *s = ef_tensor_settle(&t);
+    ef_status *s = ef_tensor_materialize(&t);
     ef_mutex_lock(&v->lock);
     if (s == NULL && v->value.storage == t.storage) v->value.data = t.data;
     ef_mutex_unlock(&v->lock);
@@ -185,7 +185,7 @@ ef_status *ef_variable_try_update(ef_variable *v, ef_tensor **value) {
 
 ef_status *ef_variable_begin_update(ef_variable *v, ef_tensor **value) {
     do {
-        EF_TRY(ef_variable_settle(v));
+        EF_TRY(ef_variable_materialize(v));
         EF_TRY(ef_variable_try_update(v, value));
     } while (*value == NULL); /* another thread assigned a deferred value in between */
     return NULL;

@@ -391,7 +391,7 @@ def test_to_code_and_to_graph():
 
 
 def test_straight_functions_are_not_converted():
-    from evenflow._src.autograph.needs import straight
+    from evenflow._src.autograph.conversion import straight
 
     k = 2.0
     assert straight(lambda x: tf.reduce_sum(x * x) + k) is not None

@@ -227,6 +227,20 @@ def test_the_protocol_inside_a_function():
         tf.tile(Traced(tf.constant([1.0])), [2])
 
 
+def test_the_protocol_in_control_flow_and_datasets():
+    def doubled(x):
+        return tf.add(Traced(x), x).value
+
+    x = tf.constant([1.0, -2.0])
+    held = Traced(x)
+    choose = tf.function(lambda p: tf.cond(p, lambda: tf.add(held, 1.0).value, lambda: tf.abs(held).value))
+    assert choose(tf.constant(True)).numpy().tolist() == [2.0, -1.0] and choose(tf.constant(False)).numpy().tolist() == [1.0, 2.0]
+    loop = tf.function(lambda x: tf.while_loop(lambda k, x: k < 3, lambda k, x: (k + 1, doubled(x)), [0, x])[1])
+    assert loop(x).numpy().tolist() == [8.0, -16.0]
+    assert tf.map_fn(doubled, x).numpy().tolist() == [2.0, -4.0]
+    assert list(tf.data.Dataset.from_tensor_slices(x).map(doubled).as_numpy_iterator()) == [2.0, -4.0]
+
+
 def test_an_error_is_not_hidden_by_dispatch():
     with pytest.raises(tf.errors.InvalidArgumentError):
         tf.add(tf.ones([2]), tf.ones([3]))

@@ -36,6 +36,11 @@ sparse = tf.SparseTensor([[0, 0], [1, 2]], [1, 2], [2, 3])
     (lambda: tf.strings.upper(tf.constant([], tf.string), encoding="no"), errors.InvalidArgumentError),
     (lambda: tf.debugging.assert_greater(tf.constant(3, tf.uint8), 2), errors.InvalidArgumentError),
     (lambda: tf.unravel_index([[1]], [2, 3]), errors.InvalidArgumentError),
+    (lambda: tf.unravel_index(1, [[2, 3]]), errors.InvalidArgumentError),
+    (lambda: tf.unravel_index([6], [2, 3]), errors.InvalidArgumentError),
+    (lambda: tf.unravel_index([1], [2, 0]), errors.InvalidArgumentError),
+    (lambda: tf.unravel_index([1], [-2, -3]), errors.InvalidArgumentError),
+    (lambda: tf.unravel_index([1], [2147483647, 2]), errors.InvalidArgumentError),
 ])
 def test_refusals(call, kind):
     with pytest.raises(kind):
@@ -48,6 +53,7 @@ def test_refusals(call, kind):
      [[-1.3416408, -0.4472136], [0.4472136, 1.3416408]]),
     (lambda: tf.histogram_fixed_width([-0.2], [-1.0, 1.0])[39], 1),
     (lambda: tf.unravel_index(-1, [2, 3]), [0, -1]),
+    (lambda: tf.raw_ops.UnravelIndex(indices=tf.constant([0, 5], tf.int64), dims=tf.constant([2, 3], tf.int64)), [[0, 1], [0, 2]]),
     (lambda: tf.size(matrix, tf.float32), 4.0),
     (lambda: tf.get_static_value(3), 3),
     (lambda: tf.foldl(lambda s, e: s + e, tf.constant([1.0, 2.0]), initializer=0), 3.0),

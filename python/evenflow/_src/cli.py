@@ -15,7 +15,7 @@ import sys
 import types
 
 import evenflow
-from evenflow._src import alias, generations, spawned
+from evenflow._src import alias, spawned_processes, tf1_programs
 from evenflow._src.commands import COMMANDS, module
 from evenflow._src.commands.terminal import Failure
 
@@ -63,10 +63,10 @@ def run_file(path, arguments):
     sys.path[0] = "" if path == "-" else os.path.dirname(os.path.realpath(path))
     main = _new_main(name)
     try:
-        older = generations.first_generation(name, source)
-        code = generations.compile_older(source, name) if older else compile(source, name, "exec", dont_inherit=True)
+        older = tf1_programs.first_generation(name, source)
+        code = tf1_programs.compile_older(source, name) if older else compile(source, name, "exec", dont_inherit=True)
         if older:
-            generations.run_older(older)
+            tf1_programs.run_older(older)
     except (SyntaxError, ValueError) as e:
         return _report(e, 1)
     try:
@@ -109,7 +109,7 @@ def usage():
         "options:", "  -h, --help     show this text", "  -V, --version  show the version", "",
         "examples:", "  evenflow run train.py --epochs 3", "  evenflow doctor train.py", "  evenflow inspect train.py:step",
         "  evenflow bench --compare tensorflow train.py:step", "",
-        "`evenflow COMMAND --help` tells more of each command."])
+        "`evenflow COMMAND --help` explains a command and its options."])
 
 
 def _fail(command, message):
@@ -137,7 +137,7 @@ def _run_traced(arguments):
 def _be_tensorflow():
     """Makes `import tensorflow` give Evenflow, here and in the processes that the program starts by multiprocessing."""
     alias.install()
-    spawned.install()
+    spawned_processes.install()
 
 
 def _run(arguments):

@@ -9,7 +9,7 @@ import types
 import numpy as np
 
 from . import _core, arguments, autograph, nest  # noqa: F401 - arguments registers how C flattens structures
-from .autograph.tell import translated
+from .autograph.error_lines import translated
 from .composite import CompositeTensor
 from .concrete import weakly
 from .graph import FuncGraph

@@ -40,7 +40,7 @@ typedef struct batch {
     atomic_int refs; /* the thread, the one that runs it, and every deferred storage */
     batch_state state;
     ef_graph *graph;
-    ef_tensor *feed; /* inputs of the graph, counted and settled */
+    ef_tensor *feed; /* inputs of the graph, counted and materialized */
     size_t n_feeds, cap_feeds;
     struct deferred **result; /* not counted; NULL once nobody holds it, or it is computed */
     size_t n_results, cap_results, n_awaited, bytes;
@@ -327,7 +327,7 @@ static void wait_for(batch *b) {
     ef_mutex_lock(&b->lock);
 }
 
-static ef_status *settle(ef_storage *s) {
+static ef_status *materialize(ef_storage *s) {
     batch *b = ((deferred *)s)->owner;
     ef_mutex_lock(&b->lock);
     while (ef_storage_data(s) == NULL && b->state == RUNNING) wait_for(b);
@@ -359,7 +359,7 @@ static bool is_deferred(const ef_tensor *t) {
     return ef_tensor_peek(t) == NULL && t->storage != NULL && t->storage->kind == EF_STORE_PENDING;
 }
 
-/* The storage that holds the bytes of a settled tensor. A result can be one of its batch's own
+/* The storage that holds the bytes of a materialized tensor. A result can be one of its batch's own
  * inputs (a cast to a wider dtype and back is removed), so a batch must not hold an input through
  * the deferred tensor it once was: a variable that is assigned in a loop would keep a chain of all
  * its old values. */
@@ -375,7 +375,7 @@ static bool same_feed(const ef_tensor *feed, const ef_tensor *t) {
            feed->rank == t->rank && memcmp(feed->dim, t->dim, sizeof t->dim) == 0;
 }
 
-/* t is settled, or deferred in b itself. */
+/* t is materialized, or deferred in b itself. */
 static ef_status *edge_for(batch *b, const ef_tensor *t, ef_edge *out) {
     if (is_deferred(t) && ef_storage_data(t->storage) == NULL) {
         *out = (ef_edge){((deferred *)t->storage)->node, 0};
@@ -417,7 +417,7 @@ static ef_status *new_deferred(batch *b, int32_t node, ef_tensor *out) {
     const ef_fact *f = b->graph->node[node]->out;
     atomic_init(&d->base.refs, 1);
     d->base.kind = EF_STORE_PENDING;
-    d->base.settle = settle;
+    d->base.materialize = materialize;
     d->base.end = deferred_end;
     d->base.bytes = (size_t)ef_shape_count(&f->shape) * ef_dtype_size(f->dtype);
     d->owner = batch_ref(b);
@@ -457,8 +457,8 @@ static bool has_enough(const batch *b) {
     return bytes >= MOST_BYTES;
 }
 
-/* Returns with `mine` locked, and each input settled or deferred in it. */
-static ef_status *settle_foreign(const ef_tensor *const *in, int n_in) {
+/* Returns with `mine` locked, and each input materialized or deferred in it. */
+static ef_status *materialize_foreign(const ef_tensor *const *in, int n_in) {
     for (;;) {
         EF_TRY(open_mine());
         int k = 0;
@@ -467,7 +467,7 @@ static ef_status *settle_foreign(const ef_tensor *const *in, int n_in) {
             k++;
         if (k == n_in) return NULL;
         ef_mutex_unlock(&mine->lock);
-        EF_TRY(ef_tensor_settle((ef_tensor *)(uintptr_t)in[k]));
+        EF_TRY(ef_tensor_materialize((ef_tensor *)(uintptr_t)in[k]));
     }
 }
 
@@ -526,9 +526,9 @@ ef_status *ef_pending_add(const ef_op *op, const ef_attrs *attrs, const ef_tenso
                           int n_in, ef_tensor *out, bool *deferred_it) {
     *deferred_it = false;
     for (int k = 0; k < n_in; k++) /* before the lock: they may be deferred themselves */
-        if (are_axes(op, k)) EF_TRY(ef_tensor_settle((ef_tensor *)(uintptr_t)in[k]));
+        if (are_axes(op, k)) EF_TRY(ef_tensor_materialize((ef_tensor *)(uintptr_t)in[k]));
     if (!worth_deferring(op, attrs, in, n_in)) return NULL;
-    EF_TRY(settle_foreign(in, n_in));
+    EF_TRY(materialize_foreign(in, n_in));
     ef_status *s = add(mine, op, attrs, in, n_in, out);
     if (s == NULL && has_enough(mine)) {
         ef_status_free(run_and_unlock(mine)); /* reading a result that failed gives the error */

@@ -189,14 +189,14 @@ static void unheeded(bool stopped) { (void)stopped; }
 /* A cancellation is reported once: results that were tried one by one after it would be computed in
  * spite of it. They are computed when they are read again. */
 EF_TEST(a_run_that_was_ended_is_not_tried_again) {
-    static const ef_pulse_watch watch = {end_once, no_calls, unheeded};
+    static const ef_interrupt_watch watch = {end_once, no_calls, unheeded};
     ef_tensor x, y, z;
     ef_canceller *c;
     const void *v;
     CHECK_OK(ones(EF_I32, ef_defer_bytes, &x));
     CHECK_OK(ef_do_AddV2(&x, &x, &y));
     CHECK_OK(ef_do_AddV2(&y, &x, &z));
-    ef_pulse_watch_set(&watch);
+    ef_interrupt_watch_set(&watch);
     CHECK_OK(ef_canceller_new(&c));
     ef_cancel(c); /* no thread uses c, but from now on every run calls `ask` when it begins */
     CHECK_FAILS(ef_tensor_data(&z, &v), EF_CANCELLED, "ended once");

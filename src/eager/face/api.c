@@ -17,7 +17,7 @@
 #include "graph/origin.h"
 #include "graph/sizes.h"
 #include "profile/event.h"
-#include "tensor/away.h"
+#include "tensor/device_tensor.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -187,7 +187,7 @@ ef_status *ef_variable_begin(ef_variable *v, const ef_tensor *value) {
         v->device = value->device;
     if (value == NULL) return NULL;
     if (EF_LIKELY(v->device == EF_HOST && value->device == EF_HOST)) {
-        EF_TRY(ef_tensor_settle((ef_tensor *)value));
+        EF_TRY(ef_tensor_materialize((ef_tensor *)value));
         return ef_variable_write(v, value);
     }
     ef_tensor there = {0};
@@ -237,7 +237,7 @@ ef_status *ef_variable_set(const ef_tensor *handle, const ef_tensor *value) {
     EF_TRY(behind(handle, &v));
     if (value == NULL || (value->flags & EF_TENSOR_SYMBOLIC) || value->dtype == EF_NO_DTYPE)
         return ef_error(EF_INVALID, "ef_variable_set: the value is NULL, released or symbolic");
-    EF_TRY(ef_tensor_settle((ef_tensor *)value));
+    EF_TRY(ef_tensor_materialize((ef_tensor *)value));
     return ef_variable_write(v, value);
 }
 

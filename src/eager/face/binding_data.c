@@ -1,7 +1,7 @@
 /* Datasets as a binding sees them beside the ops. */
 #include "base/alloc.h"
-#include "data/note.h"
 #include "data/run.h"
+#include "data/statistics.h"
 #include "evenflow_binding.h"
 #include "ops/data/iterator.h"
 

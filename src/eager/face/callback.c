@@ -5,7 +5,7 @@
 #include "base/alloc.h"
 #include "eager/context.h"
 #include "evenflow_binding.h"
-#include "ops/made.h"
+#include "ops/engine_nodes.h"
 
 typedef struct guarded {
     ef_callback *fn;

@@ -48,7 +48,7 @@ static ef_status *input_at(const ef_trace *t, const ef_tensor *const *in, int k,
         *value = NULL;
     } else {
         *value = (ef_tensor *)v;
-        EF_TRY(ef_tensor_settle(*value));
+        EF_TRY(ef_tensor_materialize(*value));
         ef_fact_of(v, fact, handle);
     }
     fact->value = NULL; /* a plan serves every value of its shapes */

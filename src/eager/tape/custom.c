@@ -4,7 +4,7 @@
 #include "base/alloc.h"
 #include "eager/context.h"
 #include "eager/tape/tape.h"
-#include "ops/made.h"
+#include "ops/engine_nodes.h"
 
 typedef struct writing { /* a gradient that is being traced */
     int n_in, n_out;

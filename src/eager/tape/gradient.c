@@ -6,7 +6,7 @@
 #include "eager/context.h"
 #include "eager/tape/tape.h"
 #include "ops/build.h"
-#include "ops/made.h"
+#include "ops/engine_nodes.h"
 
 /* ---- the eager builder
  * -------------------------------------------------------------------------------- */
@@ -252,7 +252,7 @@ static ef_status *back_call(walk *w, const ef_tape_record *r, const uint32_t *at
         ef_value *v = dout[k] != NULL ? ef_dense(&w->b.base, dout[k]) : nothing(w, &r->out[k]);
         if (w->b.base.failed != NULL) return NULL;
         in[d->n_saved + k] = &((eager_value *)v)->t;
-        EF_TRY(ef_tensor_settle_there(in[d->n_saved + k]));
+        EF_TRY(ef_tensor_materialize_there(in[d->n_saved + k]));
     }
     EF_TRY(ef_derivative_back(call, in, (int)n, out));
     for (int k = 0, j = 0; k < r->n_in; k++) {

@@ -201,7 +201,7 @@ static void let_go_records(ef_tape *t) {
 
 static void let_go_watched(ef_tape *t) {
     ef_tape_lock(t);
-    ef_watched *watched = t->watched;
+    ef_hooked *watched = t->watched;
     size_t n = t->n_watched, cap = t->cap_watched;
     t->watched = NULL;
     t->n_watched = t->cap_watched = 0;

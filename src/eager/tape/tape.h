@@ -43,13 +43,13 @@ typedef struct ef_tape_span { /* a time during which the tape was recording */
     uint64_t from, to;        /* epochs of nodes; to UINT64_MAX: it still is */
 } ef_tape_span;
 
-typedef struct ef_watched {
+typedef struct ef_hooked {
     uint64_t id;    /* 0: symbolic */
     uint64_t since; /* gradients do not pass through nodes of earlier epochs */
     ef_mark *mark;  /* counted; NULL: a variable or symbolic */
     ef_tensor kept; /* counted: a handle, a symbolic tensor, or one watched while recording into a
                      * graph; else dtype 0 */
-} ef_watched;
+} ef_hooked;
 
 /* The values that a tape knows, by number, each with an index (place): open addressing. */
 typedef struct ef_tape_values {
@@ -74,7 +74,7 @@ struct ef_tape {
     size_t fresh_bytes;    /* memory that the fresh ones keep alive */
     size_t left;           /* ef_marks_left of its thread at the last sweep */
     ef_tape_values known;
-    ef_watched *watched;
+    ef_hooked *watched;
     size_t n_watched, cap_watched;
     ef_tape_span *span; /* in order; the last may be open */
     size_t n_spans, cap_spans;

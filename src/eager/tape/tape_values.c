@@ -87,8 +87,8 @@ ef_status *ef_tape_watch_as(ef_tape *t, uint64_t id, uint64_t since, ef_mark *ma
         EF_TRY(grow(&t->known));
         put(&t->known, edge_key(kept), (uint32_t)t->n_watched);
     }
-    ef_watched *w = &t->watched[t->n_watched++];
-    *w = (ef_watched){.id = id, .since = since, .mark = ef_mark_ref(mark)};
+    ef_hooked *w = &t->watched[t->n_watched++];
+    *w = (ef_hooked){.id = id, .since = since, .mark = ef_mark_ref(mark)};
     if (kept != NULL) ef_tensor_copy(&w->kept, kept);
     t->n_fresh++;
     return NULL;
@@ -131,7 +131,7 @@ static ef_tape_record *take_unheld(ef_tape *t) {
 static bool drop_watched(ef_tape *t) {
     size_t n = 0;
     for (size_t k = 0; k < t->n_watched; k++) {
-        ef_watched *w = &t->watched[k];
+        ef_hooked *w = &t->watched[k];
         if (w->kept.dtype == EF_NO_DTYPE && w->mark != NULL && ef_mark_sole(w->mark)) {
             ef_mark_unref(w->mark);
             continue;
@@ -152,7 +152,7 @@ static void know_again(ef_tape *t) {
     memset(t->known.slot, 0, t->known.cap * sizeof *t->known.slot);
     t->known.n = t->known.places = 0;
     for (size_t k = 0; k < t->n_watched; k++) {
-        const ef_watched *w = &t->watched[k];
+        const ef_hooked *w = &t->watched[k];
         if (w->id != 0)
             ef_status_free(ef_tape_values_add(&t->known, w->id));
         else

@@ -1,7 +1,7 @@
 /* Concat, ConcatV2, ConcatOffset, Pack: tensors concatenated along an axis. */
 #include "ops/array/array.h"
 #include "ops/build.h"
-#include "ops/known.h"
+#include "ops/searched_ops.h"
 
 /* Which inputs hold the values, and which one holds the axis. */
 typedef struct {

@@ -1,8 +1,8 @@
 /* Values without inputs (Const, Placeholder) and ops that return their input unchanged. */
 #include "ops/array/array.h"
 #include "ops/build.h"
-#include "ops/made.h"
-#include "tensor/away.h"
+#include "ops/engine_nodes.h"
+#include "tensor/device_tensor.h"
 
 typedef struct {
     const ef_tensor *value;

@@ -2,7 +2,7 @@
  * so all the work is to infer and check the shape. */
 #include "ops/array/array.h"
 #include "ops/build.h"
-#include "ops/made.h"
+#include "ops/engine_nodes.h"
 
 static ef_status *view_run(const ef_call *c) {
     ef_tensor view = {0};

@@ -1,7 +1,7 @@
 /* Split, SplitV, Unpack: one tensor divided along an axis. */
 #include "ops/array/array.h"
 #include "ops/build.h"
-#include "ops/known.h"
+#include "ops/searched_ops.h"
 
 typedef struct {
     int64_t num_split;

@@ -81,14 +81,14 @@ static ef_status *tile_run(const ef_call *c) {
 }
 
 /* Whether some axis is repeated zero times: then the gradient is zero. */
-static bool tiled_away(const ef_tensor *times) {
+static bool repeats_zero_times(const ef_tensor *times) {
     for (int64_t d = 0; times != NULL && d < ef_count(times); d++)
         if (ef_element_int((ef_dtype)times->dtype, times->data, d) == 0) return true;
     return false;
 }
 
 static ef_status *tile_grad(ef_grad *g) {
-    if (tiled_away(g->in[1]->fact.value)) {
+    if (repeats_zero_times(g->in[1]->fact.value)) {
         ef_value *zero = ef_const_number(g->b, g->dout[0]->fact.dtype, 0);
         g->din[0] = ef_emit(g->b, "Fill", 2, ef_shape_value(g->b, g->in[0], EF_I32), zero);
         return NULL;
@@ -98,8 +98,8 @@ static ef_status *tile_grad(ef_grad *g) {
     if (g->in[1]->fact.value == NULL) { /* a multiple may be 0: treat it as 1 and pad dy with
                                          * zeros to the input's size */
         ef_value *zero = ef_zeros_like(b, times), *one = ef_ones_like(b, times);
-        ef_value *away = ef_emit(b, "Equal", 2, times, zero);
-        ef_value *after = ef_select(b, away, ef_shape_value(b, g->in[0], EF_I32), zero);
+        ef_value *empty = ef_emit(b, "Equal", 2, times, zero);
+        ef_value *after = ef_select(b, empty, ef_shape_value(b, g->in[0], EF_I32), zero);
         ef_attr_value axis[] = {EF_SET_INT("axis", 1)};
         dy = ef_emit(b, "Pad", 2, dy, ef_emit_set(b, "Pack", axis, 1, 2, zero, after));
         times = ef_emit(b, "Maximum", 2, times, one);

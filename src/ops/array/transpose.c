@@ -2,7 +2,7 @@
 #include "kernels/conj.h"
 #include "ops/array/array.h"
 #include "ops/build.h"
-#include "ops/made.h"
+#include "ops/engine_nodes.h"
 
 static ef_status *check_perm(const ef_op *op, int rank, int n, const int64_t *perm) {
     unsigned seen = 0;

@@ -3,7 +3,7 @@
 #include "base/alloc.h"
 #include "base/pool.h"
 #include "ops/array/array.h"
-#include "ops/made.h"
+#include "ops/engine_nodes.h"
 
 typedef struct callback {
     ef_object object;
@@ -62,7 +62,7 @@ static ef_status *hand_over(const ef_call *c, ef_tensor *made) {
                             "that or change Tout",
                             c->op->name, ef_dtype_name((ef_dtype)made[k].dtype), k,
                             ef_dtype_name(a->Tout.at[k]));
-        EF_TRY(ef_tensor_settle(&made[k]));
+        EF_TRY(ef_tensor_materialize(&made[k]));
         ef_shape shape = ef_shape_from(&made[k]);
         if (a->output_shapes.n > 0 && !ef_shape_may_equal(&shape, &a->output_shapes.at[k]))
             return ef_error(

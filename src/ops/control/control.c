@@ -1,7 +1,7 @@
 /* Control flow: records without kernels. Plans run these ops as sub-plans, and autodiff has its own
  * code for them. This file has their arguments, their attributes, and the shapes that are known
  * without their functions (the graph, which has the functions, knows more). */
-#include "ops/made.h"
+#include "ops/engine_nodes.h"
 #include "ops/op.h"
 #include "ops/shapes.h"
 

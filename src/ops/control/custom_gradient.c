@@ -3,7 +3,7 @@
  * it costs nothing at run time. */
 #include "ops/array/array.h"
 #include "ops/build.h"
-#include "ops/made.h"
+#include "ops/engine_nodes.h"
 
 typedef struct custom_attrs {
     ef_types Tout;  /* dtypes of the outputs, which are the first inputs */

@@ -1,5 +1,5 @@
 /* DecodeCSV: the fields of comma-separated records, a column per output. */
-#include "base/pulse.h"
+#include "base/interrupt.h"
 #include "ops/io/csv.h"
 #include "ops/string/strings.h"
 #include <errno.h>
@@ -177,7 +177,7 @@ static ef_status *csv_run(const ef_call *c) {
     const attrs *t = c->attrs;
     record r = {.op = c->op, .delim = t->field_delim.at[0], .quotes = t->use_quote_delim};
     ef_status *s = NULL;
-    unsigned pulse = ef_pulse();
+    unsigned pulse = ef_interrupt_counter();
     for (int k = 0; k < c->n_out && s == NULL; k++) s = ef_out_memory(c, k);
     for (int64_t n = ef_count(c->in[0]); r.index < n && s == NULL; r.index++) {
         const ef_str *in = ef_strs(c->in[0]) + r.index;
@@ -185,7 +185,7 @@ static ef_status *csv_run(const ef_call *c) {
         r.n = in->n;
         r.next = 0;
         s = read_record(c, &r);
-        if (s == NULL) s = ef_pulse_check(c->context, &pulse);
+        if (s == NULL) s = ef_interrupt_check(c->context, &pulse);
     }
     ef_text_free(&r.field);
     return s;

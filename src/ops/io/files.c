@@ -1,5 +1,5 @@
 /* ReadFile, WriteFile, MatchingFiles: whole files as strings. */
-#include "file/whole.h"
+#include "file/whole_file.h"
 #include "ops/string/strings.h"
 
 /* ---- ReadFile -------------------------------------------------------------------------------- */

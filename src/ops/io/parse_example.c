@@ -1,6 +1,6 @@
 /* ParseExampleV2 and ParseSingleExample: the features of serialized tf.train.Examples as tensors.
  */
-#include "base/pulse.h"
+#include "base/interrupt.h"
 #include "ops/io/feature.h"
 
 /* ---- shared by both ops ---------------------------------------------------------------------- */
@@ -19,7 +19,7 @@ static ef_column *ragged_at(const plan *p, int k) {
 
 static ef_status *read_examples(const ef_call *c, plan *p, const ef_str *names) {
     const ef_str *in = ef_strs(c->in[0]);
-    unsigned pulse = ef_pulse();
+    unsigned pulse = ef_interrupt_counter();
     for (int64_t row = 0, n = ef_count(c->in[0]); row < n; row++) {
         ef_example_at at = {c->op, names != NULL ? &names[row] : NULL, row};
         ef_wire example = ef_wire_from(in[row].at, in[row].n);
@@ -30,7 +30,7 @@ static ef_status *read_examples(const ef_call *c, plan *p, const ef_str *names) 
                 EF_TRY(ef_columns_features(&p->columns, f.bytes, &at));
         if (example.bad) return ef_bad_example(&at, &in[row], "example");
         EF_TRY(ef_columns_end(&p->columns, false, &at));
-        EF_TRY(ef_pulse_check(c->context, &pulse));
+        EF_TRY(ef_interrupt_check(c->context, &pulse));
     }
     return NULL;
 }

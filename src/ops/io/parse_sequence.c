@@ -1,6 +1,6 @@
 /* ParseSequenceExampleV2: the context and the feature lists of serialized tf.train.SequenceExamples
  * as tensors. */
-#include "base/pulse.h"
+#include "base/interrupt.h"
 #include "ops/io/feature.h"
 
 typedef struct attrs {
@@ -138,7 +138,7 @@ static ef_status *set_up(const ef_call *c, const layout *l, ef_columns *context,
 static ef_status *read_all(const ef_call *c, ef_columns *context, ef_columns *lists) {
     const ef_str *in = ef_strs(c->in[SERIALIZED]);
     const int64_t n = ef_count(c->in[SERIALIZED]), names = ef_count(c->in[NAMES]);
-    unsigned pulse = ef_pulse();
+    unsigned pulse = ef_interrupt_counter();
     for (int64_t row = 0; row < n; row++) {
         ef_example_at at = {c->op, names == n ? ef_strs(c->in[NAMES]) + row : NULL, row};
         ef_wire example = ef_wire_from(in[row].at, in[row].n);
@@ -153,7 +153,7 @@ static ef_status *read_all(const ef_call *c, ef_columns *context, ef_columns *li
         if (example.bad) return ef_bad_example(&at, &in[row], "sequence example");
         EF_TRY(ef_columns_end(context, false, &at));
         EF_TRY(ef_columns_end(lists, true, &at));
-        EF_TRY(ef_pulse_check(c->context, &pulse));
+        EF_TRY(ef_interrupt_check(c->context, &pulse));
     }
     return NULL;
 }

@@ -133,7 +133,7 @@ static ef_status *tri_shape(ef_infer *i) {
 }
 
 static size_t tri_room(const ef_call *c) {
-    return ef_room_for((ef_dtype)c->in[0]->dtype, 4 * ef_cols(c->in[0]));
+    return ef_scratch_size((ef_dtype)c->in[0]->dtype, 4 * ef_cols(c->in[0]));
 }
 
 static double tri_work(const ef_call *c) {

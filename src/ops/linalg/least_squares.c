@@ -43,7 +43,7 @@ static double work_of(const ef_call *c) {
 static size_t ls_room(const ef_call *c) {
     ls_sizes s = sizes_of(c);
     if (((const ls_attrs *)c->attrs)->fast)
-        return ef_room_for(s.t, s.small * s.small) + ef_room_for(s.t, s.m * s.k);
+        return ef_scratch_size(s.t, s.small * s.small) + ef_scratch_size(s.t, s.m * s.k);
     return ef_least_squares_scratch(s.t, (int)s.m, (int)s.n, (int)s.k);
 }
 
@@ -75,7 +75,7 @@ static int fast_one(const ls_sizes *s, const void *a, const void *b, double l, v
                     void *room) {
     bool tall = s->m >= s->n;
     int n = (int)s->small, k = (int)s->k;
-    void *gram = room, *z = (char *)room + ef_room_for(s->t, s->small * s->small);
+    void *gram = room, *z = (char *)room + ef_scratch_size(s->t, s->small * s->small);
     if (tall) {
         multiply(s->t, EF_GEMM_C, EF_GEMM_N, n, n, s->m, a, a, gram);
         multiply(s->t, EF_GEMM_C, EF_GEMM_N, n, k, s->m, a, b, x);

@@ -29,7 +29,7 @@ static inline void *ef_piece(const ef_tensor *t, int64_t k, int64_t each) {
     return (char *)t->data + (size_t)(k * each) * ef_dtype_size((ef_dtype)t->dtype);
 }
 static inline size_t ef_lines(size_t bytes) { return (bytes + 63) / 64 * 64; }
-static inline size_t ef_room_for(ef_dtype t, int64_t n) {
+static inline size_t ef_scratch_size(ef_dtype t, int64_t n) {
     return ef_lines((size_t)n * ef_dtype_size(t));
 }
 /* LAPACK sizes are ints: whether the sides of all input matrices fit, and the error if not. */

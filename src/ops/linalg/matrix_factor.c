@@ -44,8 +44,8 @@ static bool qr_full(const ef_call *c) { return ((const qr_attrs *)c->attrs)->ful
 static size_t qr_room(const ef_call *c) {
     ef_dtype t = (ef_dtype)c->in[0]->dtype;
     int64_t m = ef_rows(c->in[0]), n = ef_cols(c->in[0]), k = ef_cols(c->out[0]);
-    size_t wide = ef_room_for(EF_F32, m * n) + ef_room_for(EF_F32, m * k);
-    wide += ef_room_for(EF_F32, k * n);
+    size_t wide = ef_scratch_size(EF_F32, m * n) + ef_scratch_size(EF_F32, m * k);
+    wide += ef_scratch_size(EF_F32, k * n);
     size_t own = ef_qr_scratch(ef_is_half(t) ? EF_F32 : t, (int)m, (int)n, qr_full(c));
     return ef_lines(own) + (ef_is_half(t) ? wide : 0);
 }
@@ -64,11 +64,11 @@ static int qr_one(const ef_call *c, int64_t i, void *room) {
         ef_qr(t, (int)m, (int)n, a, qr_full(c), q, r, room);
         return 0;
     }
-    float *wide = room, *wide_q = (float *)((char *)wide + ef_room_for(EF_F32, m * n));
-    float *wide_r = (float *)((char *)wide_q + ef_room_for(EF_F32, m * k));
+    float *wide = room, *wide_q = (float *)((char *)wide + ef_scratch_size(EF_F32, m * n));
+    float *wide_r = (float *)((char *)wide_q + ef_scratch_size(EF_F32, m * k));
     ef_widen(t, wide, a, m * n);
     ef_qr(EF_F32, (int)m, (int)n, wide, qr_full(c), wide_q, wide_r,
-          (char *)wide_r + ef_room_for(EF_F32, k * n));
+          (char *)wide_r + ef_scratch_size(EF_F32, k * n));
     ef_narrow(t, q, wide_q, m * k);
     ef_narrow(t, r, wide_r, k * n);
     return 0;

@@ -17,7 +17,7 @@ static double cube(const ef_call *c) {
 static size_t factors_room(const ef_call *c) {
     int64_t n = ef_cols(c->in[0]);
     ef_dtype t = (ef_dtype)c->in[0]->dtype;
-    return ef_room_for(t, n * n) + ef_lines((size_t)n * sizeof(int));
+    return ef_scratch_size(t, n * n) + ef_lines((size_t)n * sizeof(int));
 }
 
 static size_t factors_scratch(const ef_call *c) {
@@ -25,7 +25,7 @@ static size_t factors_scratch(const ef_call *c) {
 }
 
 static int *pivots_in(void *room, ef_dtype t, int64_t n) {
-    return (int *)((char *)room + ef_room_for(t, n * n));
+    return (int *)((char *)room + ef_scratch_size(t, n * n));
 }
 
 static ef_status *for_each(const ef_call *c, ef_matrix_fn *fn, const char *problem) {
@@ -59,10 +59,10 @@ static int inverse_one(const ef_call *c, int64_t k, void *room) {
     const void *a = ef_piece(c->in[0], k, each);
     void *out = ef_piece(c->out[0], k, each);
     if (!ef_is_half(t)) return invert(t, n, a, adjoint, out, room);
-    float *wide = room, *result = (float *)((char *)room + ef_room_for(EF_F32, each));
+    float *wide = room, *result = (float *)((char *)room + ef_scratch_size(EF_F32, each));
     ef_widen(t, wide, a, each);
     int failed =
-        invert(EF_F32, n, wide, adjoint, result, (char *)room + 2 * ef_room_for(EF_F32, each));
+        invert(EF_F32, n, wide, adjoint, result, (char *)room + 2 * ef_scratch_size(EF_F32, each));
     ef_narrow(t, out, result, each);
     return failed;
 }
@@ -71,7 +71,7 @@ static int inverse_one(const ef_call *c, int64_t k, void *room) {
 static size_t inverse_room(const ef_call *c) {
     int64_t n = ef_cols(c->in[0]);
     if (!ef_is_half((ef_dtype)c->in[0]->dtype)) return factors_room(c);
-    return 3 * ef_room_for(EF_F32, n * n) + ef_lines((size_t)n * sizeof(int));
+    return 3 * ef_scratch_size(EF_F32, n * n) + ef_lines((size_t)n * sizeof(int));
 }
 
 static size_t inverse_scratch(const ef_call *c) {

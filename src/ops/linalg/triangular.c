@@ -60,7 +60,7 @@ const ef_op ef_op_Cholesky = {
 
 static size_t cholesky_grad_room(const ef_call *c) {
     int64_t n = ef_cols(c->in[0]);
-    return 3 * ef_room_for((ef_dtype)c->in[0]->dtype, n * n);
+    return 3 * ef_scratch_size((ef_dtype)c->in[0]->dtype, n * n);
 }
 
 static size_t cholesky_grad_scratch(const ef_call *c) {
@@ -80,7 +80,8 @@ static int cholesky_grad_one(const ef_call *c, int64_t k, void *room) {
     int n = (int)ef_cols(c->in[0]);
     ef_dtype t = (ef_dtype)c->in[0]->dtype;
     int64_t each = (int64_t)n * n;
-    void *l = room, *d = (char *)l + ef_room_for(t, each), *m = (char *)d + ef_room_for(t, each);
+    void *l = room, *d = (char *)l + ef_scratch_size(t, each),
+         *m = (char *)d + ef_scratch_size(t, each);
     void *out = ef_piece(c->out[0], k, each);
     if (n == 0) return 0;
     lower_of(t, n, ef_piece(c->in[0], k, each), l);

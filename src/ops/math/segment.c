@@ -3,7 +3,7 @@
 #include "kernels/segment.h"
 #include "ops/array/array.h"
 #include "ops/build.h"
-#include "ops/made.h"
+#include "ops/engine_nodes.h"
 #include "ops/shapes.h"
 #include <float.h>
 
@@ -125,7 +125,7 @@ static ef_value *without_zeros(ef_build *b, ef_value *x, ef_value **is_zero) {
     return ef_select(b, *is_zero, ef_ones_like(b, x), x);
 }
 
-static ef_value *spare_many(ef_build *b, ef_value *dy, ef_value *zeros) {
+static ef_value *zero_if_many(ef_build *b, ef_value *dy, ef_value *zeros) {
     ef_value *many = ef_emit(b, "Greater", 2, zeros, ef_const_number(b, EF_I32, 1));
     return ef_select(b, many, ef_zeros_like(b, dy), dy);
 }
@@ -135,7 +135,7 @@ static ef_status *prod_grad(ef_grad *g) {
     ef_value *x = g->in[0], *ids = g->in[1], *is_zero;
     ef_value *safe = without_zeros(b, x, &is_zero);
     ef_value *zeros = ef_emit(b, "SegmentSum", 2, ef_cast(b, is_zero, EF_I32), ids);
-    ef_value *dy = spare_many(b, g->dout[0], zeros);
+    ef_value *dy = zero_if_many(b, g->dout[0], zeros);
     ef_value *rest = rows_of(b, ef_emit(b, "SegmentProd", 2, safe, ids), ids);
     ef_value *others = ef_div(b, rows_of(b, g->out[0], ids), safe);
     g->din[0] = ef_mul(b, rows_of(b, dy, ids), ef_conj(b, ef_select(b, is_zero, rest, others)));
@@ -295,7 +295,7 @@ static ef_status *unsorted_prod_grad(ef_grad *g) {
     ef_value *x = g->in[0], *is_zero, *safe = without_zeros(b, x, &is_zero);
     ef_value *zeros =
         ef_emit(b, "UnsortedSegmentSum", 3, ef_cast(b, is_zero, EF_I32), g->in[1], g->in[2]);
-    ef_value *dy = spare_many(b, g->dout[0], zeros);
+    ef_value *dy = zero_if_many(b, g->dout[0], zeros);
     ef_value *rest =
         rows_of(b, ef_emit(b, "UnsortedSegmentProd", 3, safe, g->in[1], g->in[2]), d.at);
     /* May be NaN where it is not selected. */

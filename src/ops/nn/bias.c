@@ -1,7 +1,7 @@
 /* BiasAdd and its gradient. */
 #include "kernels/bias.h"
 #include "ops/build.h"
-#include "ops/known.h"
+#include "ops/searched_ops.h"
 #include "ops/shapes.h"
 
 typedef struct bias_attrs {

@@ -2,9 +2,9 @@
  * optimiser makes it from MatMul, BiasAdd, an addition and an activation; `fused_ops` lists these
  * in order. */
 #include "kernels/gemm.h"
-#include "ops/known.h"
 #include "ops/nn/fused_words.h"
 #include "ops/op.h"
+#include "ops/searched_ops.h"
 #include "ops/shapes.h"
 
 typedef struct {

@@ -3,7 +3,7 @@
 #include "base/alloc.h"
 #include "base/blocking.h"
 #include "base/clock.h"
-#include "base/pulse.h"
+#include "base/interrupt.h"
 
 enum { WAIT_MS = 20, FIRST = 16 };
 
@@ -174,7 +174,7 @@ static ef_status *wait(ef_queue *q, const ef_context *c, unsigned *pulse) {
     while (q->changes == seen && ef_mutex_wait_until(&q->lock, &q->changed, &until)) {}
     ef_mutex_unlock(&q->lock);
     ef_blocking_end(blocking);
-    ef_status *s = ef_pulse_check(c, pulse);
+    ef_status *s = ef_interrupt_check(c, pulse);
     ef_mutex_lock(&q->lock);
     return s;
 }
@@ -186,7 +186,7 @@ static bool full(const ef_queue *q) {
 }
 
 ef_status *ef_queue_put(ef_queue *q, const ef_context *c, ef_element **e, int64_t n) {
-    unsigned pulse = ef_pulse();
+    unsigned pulse = ef_interrupt_counter();
     ef_status *s = NULL;
     bool mine = false;
     ef_mutex_lock(&q->lock);
@@ -232,7 +232,7 @@ static ef_status *more_room(ef_element ***e, int64_t have, int64_t *cap) {
 
 ef_status *ef_queue_take(ef_queue *q, const ef_context *c, int64_t want, bool up_to,
                          ef_element ***out, int64_t *got) {
-    unsigned pulse = ef_pulse();
+    unsigned pulse = ef_interrupt_counter();
     ef_status *s = NULL;
     ef_element **e = NULL;
     int64_t n = 0, cap = 0;

@@ -2,8 +2,8 @@
  * it (passes/updates.c). The result is that of the assignments one after the other, even if two
  * handles refer to the same variable; one pass needs different variables, so in that case the
  * original ops run. */
-#include "ops/known.h"
 #include "ops/run.h"
+#include "ops/searched_ops.h"
 #include "ops/state/optimizer.h"
 #include "ops/state/variable.h"
 

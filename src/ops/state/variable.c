@@ -55,7 +55,7 @@ ef_status *ef_lock_variables(const ef_call *c, const int *k, int n, ef_dtype dty
         }
         /* A value is deferred: release all and retry. */
         while (j > 0) ef_variable_release(out->var[order[--j]]);
-        if (s == NULL) s = ef_variable_settle(out->var[at]);
+        if (s == NULL) s = ef_variable_materialize(out->var[at]);
         if (s != NULL) return ef_status_add(s, "in %s, input %d", c->op->name, k[at]);
     }
     out->n = n;
@@ -409,7 +409,7 @@ static ef_status *sub_run(const ef_call *c) { return combine_into(c, EF_COMBINE_
 
 /* On another device: the new value is computed there and replaces the old one, unless another
  * thread has assigned a value meanwhile. */
-static ef_status *combine_away(const ef_call *c, const ef_op *op) {
+static ef_status *combine_on_device(const ef_call *c, const ef_op *op) {
     ef_variable *v = NULL;
     EF_TRY(ef_call_variable(c, 0, (ef_dtype)c->in[1]->dtype, &v));
     bool done = false;
@@ -433,8 +433,8 @@ static ef_status *combine_away(const ef_call *c, const ef_op *op) {
     }
     return NULL;
 }
-static ef_status *add_away(const ef_call *c) { return combine_away(c, &ef_op_AddV2); }
-static ef_status *sub_away(const ef_call *c) { return combine_away(c, &ef_op_Sub); }
+static ef_status *add_on_device(const ef_call *c) { return combine_on_device(c, &ef_op_AddV2); }
+static ef_status *sub_on_device(const ef_call *c) { return combine_on_device(c, &ef_op_Sub); }
 
 /* TensorFlow looks up kernels of ops on variables when it places them and so reports another error
  * code. */
@@ -443,7 +443,7 @@ static ef_status *no_sum_run(const ef_call *c) {
                     ef_dtype_name((ef_dtype)c->in[1]->dtype));
 }
 
-#define COMBINED(N, text, fn, away)                                                     \
+#define COMBINED(N, text, fn, on_device)                                                \
     const ef_op ef_op_##N = {                                                           \
         EF_NAMED(N),                                                                    \
         .doc = text,                                                                    \
@@ -453,13 +453,14 @@ static ef_status *no_sum_run(const ef_call *c) {
         .data_in = 2,                                                                   \
         .shape = assign_shape,                                                          \
         .kernel = {{EF_CPU, EF_NUMBERS, fn, NULL, NULL, NULL, NULL},                    \
-                   {EF_TEST | EF_ASIDE, EF_NUMBERS, away, NULL, NULL, NULL, NULL},      \
+                   {EF_TEST | EF_ASIDE, EF_NUMBERS, on_device, NULL, NULL, NULL, NULL}, \
                    {EF_CPU, EF_ANY & ~EF_NUMBERS, no_sum_run, NULL, NULL, NULL, NULL}}, \
         .examples = {"var(float[2,3]) float[2,3]", "var(int32[]) int32[]",              \
                      "var(half[3]) half[3]"},                                           \
     };
-COMBINED(AssignAddVariableOp, "Adds `value` to the variable, in place.", add_run, add_away)
-COMBINED(AssignSubVariableOp, "Subtracts `value` from the variable, in place.", sub_run, sub_away)
+COMBINED(AssignAddVariableOp, "Adds `value` to the variable, in place.", add_run, add_on_device)
+COMBINED(AssignSubVariableOp, "Subtracts `value` from the variable, in place.", sub_run,
+         sub_on_device)
 
 /* ---- ResourceCountUpTo ---- */
 

@@ -95,7 +95,7 @@ static ef_status *with_value(const ef_call *c, ef_dtype dtype,
     ef_tensor now;
     EF_TRY(ef_call_variable(c, 0, dtype, &v));
     EF_TRY(ef_variable_read(v, &now));
-    ef_status *s = ef_tensor_settle(&now);
+    ef_status *s = ef_tensor_materialize(&now);
     if (s == NULL) s = use(c, &now);
     ef_tensor_release(&now);
     return s;

@@ -126,7 +126,7 @@ static bool encoding_of(const ef_attr_text *name, int *out) {
 }
 
 /* UTF-16 begins with a mark that tells the order of the bytes; without one it is the network's. */
-static int settled(int encoding, const ef_str *s, size_t *at) {
+static int byte_order_of(int encoding, const ef_str *s, size_t *at) {
     const unsigned char *p = (const unsigned char *)s->at;
     *at = 0;
     if (encoding != UTF16) return encoding;
@@ -139,7 +139,7 @@ static ef_status *decode_one(const ef_call *c, int encoding, const ef_str *s, ch
     const decode_attrs *t = c->attrs;
     const unsigned char *p = (const unsigned char *)s->at;
     size_t k = 0;
-    encoding = settled(encoding, s, &k);
+    encoding = byte_order_of(encoding, s, &k);
     const size_t mark = k; /* the byte order mark belongs to the first character */
     for (size_t used; k < s->n; k += used) {
         int32_t v = read_character(encoding, p + k, s->n - k, &used);
@@ -345,7 +345,7 @@ static ef_status *transcode_one(const ef_call *c, int encoding, const ef_str *s,
     const decode_attrs *t = c->attrs;
     const unsigned char *p = (const unsigned char *)s->at;
     size_t k = 0;
-    encoding = settled(encoding, s, &k);
+    encoding = byte_order_of(encoding, s, &k);
     for (size_t used; k < s->n; k += used) {
         int32_t v = read_character(encoding, p + k, s->n - k, &used);
         if (v < 0 && t->errors == STRICT)

@@ -1,6 +1,6 @@
 /* Basic string ops: join, substring, length, strip, lower and upper case. */
 #include "ops/string/strings.h"
-#include "kernels/letters.h"
+#include "kernels/utf8.h"
 #include "ops/records.h"
 #include <stdio.h>
 
@@ -347,7 +347,7 @@ typedef struct {
 static ef_status *case_one(const ef_call *c, const ef_str *in, ef_text *out, bool upper) {
     const case_attrs *t = c->attrs;
     if (t->encoding.n > 0) {
-        ef_letters_case(in->at, in->n, upper, out);
+        ef_utf8_case(in->at, in->n, upper, out);
         return NULL;
     }
     for (size_t k = 0; k < in->n; k++) {

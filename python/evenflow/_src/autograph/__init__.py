@@ -10,9 +10,9 @@ import types
 from .. import _core
 from ..namespace import export, offer
 from . import state, transpile
-from .needs import still, straight
+from .conversion import still, straight
+from .error_lines import translated
 from .state import ControlStatusCtx, Feature, Status, artifact
-from .tell import translated
 
 offer(Feature, "autograph.experimental.Feature")
 offer(state.set_loop_options, "autograph.experimental.set_loop_options")
@@ -44,7 +44,7 @@ def _callable_of(function):
 
 def target(python, features=None):
     """What runs when `python` is traced: (`python`, converted if that is needed and possible; whether errors are translated
-    to the user's lines; the lookups by which it needs no conversion, see `needs.still`)"""
+    to the user's lines; the lookups by which it needs no conversion, see `conversion.still`)"""
     if isinstance(python, functools.partial):
         made, told, seen = target(python.func, features)
         return functools.partial(made, *python.args, **python.keywords), told, seen

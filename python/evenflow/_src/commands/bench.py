@@ -26,13 +26,13 @@ def parser():
     parse = Parser("evenflow bench",
                    "Measures a function of a program, or the regions it marks: medians with 95 % intervals, drift from the first\n"
                    "third of the calls to the last, and plots. Arguments of a function come from NAME_args in the program (a tuple,\n"
-                   "or a function that returns one), else values are made up for its input_signature.", EXAMPLES)
+                   "or a function that returns one), else random values that fit its input_signature are passed.", EXAMPLES)
     parse.add_argument("--compare", metavar="PACKAGE", choices=sorted(OTHERS), help="measure the same on another package: tensorflow")
     parse.add_argument("--peers", metavar="FOLDER", default=os.environ.get("EF_PEERS"),
                        help="a virtual environment that has that package (default: EF_PEERS)")
     parse.add_argument("--seconds", type=float, default=5.0, metavar="S", help="how long to measure each variant (5)")
     parse.add_argument("--repeat", type=int, metavar="N", help="make exactly N calls instead; of a region: at most N (100)")
-    parse.add_argument("--size", type=int, default=32, metavar="N", help="what to take for an unknown size of an input_signature (32)")
+    parse.add_argument("--size", type=int, default=32, metavar="N", help="the size to use where an input_signature leaves one open (32)")
     parse.add_argument("--json", action="store_true", help="print the figures as JSON")
     parse.add_argument("program", metavar="PROGRAM.py[:FUNCTION,...]", help="the program, and the functions to measure")
     parse.add_argument("arguments", metavar="ARGUMENT", nargs="...", help="the program's arguments")

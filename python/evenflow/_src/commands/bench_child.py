@@ -28,13 +28,13 @@ class Enough(BaseException):
     """Ends a program whose marked region has been measured often enough."""
 
 
-def settle(value):
+def wait_for(value):
     """Waits until a result is computed, so that deferred or asynchronous work is measured too."""
     if isinstance(value, dict):
         value = list(value.values())
     if isinstance(value, (list, tuple)):
         for v in value:
-            settle(v)
+            wait_for(v)
     elif hasattr(value, "numpy") and not hasattr(value, "assign"):
         try:
             value.numpy()
@@ -185,7 +185,7 @@ def measure(function, args, n):
     times, clock = [], time.perf_counter_ns
     for _ in range(n):
         began = clock()
-        settle(function(*args))
+        wait_for(function(*args))
         times.append(clock() - began)
     return times
 
@@ -209,7 +209,7 @@ def serve(options, answer):
     args = [arguments_of(tf, f, names, name, options.size) for f, name in zip(functions, options.function.split(","))]
     began = time.perf_counter_ns()
     for f, a in zip(functions, args):
-        settle(f(*a))
+        wait_for(f(*a))
     answer({"ready": True, "first_ns": time.perf_counter_ns() - began})
     for line in sys.stdin:
         word, *rest = line.split()

@@ -11,7 +11,7 @@ EXAMPLES = (
     ("evenflow inspect train.py", "runs train.py and lists what can be inspected, or shows the only one"),
     ("evenflow inspect train.py:step", "the function `step`: ops, passes, fused groups, steps, memory"),
     ("evenflow inspect --svg memory.svg train.py:step", "its memory plan as a picture, too"),
-    ("evenflow inspect --runs 100 train.py:step", "each step measured over 100 runs, whatever effects they have"),
+    ("evenflow inspect --runs 100 train.py:step", "each step measured over 100 runs, which repeat its side effects"),
     ("evenflow inspect train.py:model.call", "an attribute of an object"),
     ("evenflow inspect train.py:dataset", "the stages of a dataset"),
 )
@@ -22,11 +22,11 @@ def parser():
                    "Runs a program and prints what the engine makes of one of its functions, graphs or datasets:\n"
                    "the ops, what each pass did, fused groups, the plan's steps with memory and measured time.", EXAMPLES)
     parse.add_argument("--all", action="store_true", help="print every line of long tables")
-    parse.add_argument("--json", action="store_true", help="print what the engine tells as JSON")
+    parse.add_argument("--json", action="store_true", help="print the same as JSON")
     parse.add_argument("--svg", metavar="FILE", help="write the memory plan as a picture to FILE")
-    parse.add_argument("--runs", type=int, metavar="N", help="run the plan N times to measure its steps (20 if it has no effects)")
+    parse.add_argument("--runs", type=int, metavar="N", help="run the plan N times to measure its steps (20, or 0 if it has side effects)")
     parse.add_argument("--trace", type=int, metavar="K", help="the K-th trace of the function instead of the latest")
-    parse.add_argument("--size", type=int, default=32, metavar="N", help="what to take for an unknown size (32)")
+    parse.add_argument("--size", type=int, default=32, metavar="N", help="the size to use where one is unknown (32)")
     parse.add_argument("--import", dest="as_module", action="store_true",
                        help='import the program, so that `if __name__ == "__main__"` does not run')
     parse.add_argument("program", metavar="PROGRAM.py[:NAME]", help="the program, and the name of a function, graph or dataset in it")

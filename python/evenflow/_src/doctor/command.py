@@ -12,11 +12,11 @@ EXAMPLES = """examples:
   evenflow doctor -m package.train           the same for a module
   evenflow doctor --json train.py            findings as JSON, on standard output
   evenflow doctor --html report.html t.py    a page with pictures
-  evenflow doctor --memory memory.json t.py  who holds memory over the run, by line
+  evenflow doctor --memory memory.json t.py  which lines hold how much memory over the run
   evenflow doctor --fail-on E1xx,E202 t.py   exit status 3 if one of these was found
   evenflow doctor --diff train.py            mechanical fixes as a patch, on standard output
   evenflow doctor --live 4711 --every 10     what a running process does, every 10 seconds; it is not stopped
-  evenflow doctor --read sums.json           findings of sums that a C program saved (ef_doctor_save)
+  evenflow doctor --read sums.json           findings from the totals that a C program saved (ef_doctor_save)
   evenflow doctor explain E104               a cause, with the wrong and the right form
 A comment `# evenflow: ignore E104` silences a finding on its line."""
 
@@ -35,16 +35,16 @@ class _Parser(argparse.ArgumentParser):
 def parser():
     parse = _Parser(prog="evenflow doctor", epilog=EXAMPLES, allow_abbrev=False,
                                     formatter_class=argparse.RawDescriptionHelpFormatter,
-                                    description="Runs a program and says what made it slow or grow, by file and line.")
+                                    description="Runs a program and says which lines made it slow, or made its memory grow, and what to write instead.")
     parse.add_argument("--json", action="store_true", help="print the findings as JSON, on standard output")
     parse.add_argument("--html", metavar="FILE", help="write a page with pictures to FILE")
-    parse.add_argument("--memory", metavar="FILE", help="write who holds memory over the run, by line, to FILE (JSON)")
+    parse.add_argument("--memory", metavar="FILE", help="write which lines hold how much memory over the run to FILE (JSON)")
     parse.add_argument("--diff", action="store_true", help="print mechanical fixes as a patch, on standard output")
     parse.add_argument("--all", action="store_true", help="show findings below 1 %% of the run time too")
     parse.add_argument("--fail-on", default="", metavar="CODES", help="exit with status 3 if one of these is found: E1xx,E202")
     parse.add_argument("--live", type=int, metavar="PID", help="report on a running process, without stopping it")
     parse.add_argument("--every", type=float, metavar="SECONDS", help="with --live: again and again, until it ends")
-    parse.add_argument("--read", metavar="FILE", help="report on sums that ef_doctor_save wrote")
+    parse.add_argument("--read", metavar="FILE", help="report on the totals that a C program saved with ef_doctor_save")
     parse.add_argument("-m", dest="module", action="store_true", help="PROGRAM is a module")
     parse.add_argument("program", nargs="?", help="the program, or `explain`")
     parse.add_argument("arguments", nargs=argparse.REMAINDER, help="its arguments")

@@ -11,16 +11,15 @@ from .common import (
     rank_of,
     raw,
     seen,
-    seen_shape,
     seen_size,
     static_shape,
     static_value,
 )
-from .debug import assert_less, assert_positive, with_dependencies
 
 offer_ops(
     """
     DynamicPartition | data, partitions, num_partitions | dynamic_partition
+    UnravelIndex | indices, dims | unravel_index
     """
 )
 
@@ -297,25 +296,3 @@ def searchsorted(sorted_sequence, values, side="left", out_type=dtypes.int32, na
     else:
         raise ValueError(f"Argument `side` must be either 'right' or 'left'. Received: {side!r}.")
     return raw.Reshape(found, raw.Shape(values), name=name)
-
-
-@export("unravel_index")
-def unravel_index(indices, dims, name=None):
-    """Converts flat indices to coordinates in a tensor of shape `dims`: one row for each dimension."""
-    indices = convert(indices)
-    dims = convert(dims, indices.dtype)
-    if (rank_of(indices) or 0) > 1:
-        raise errors.InvalidGraphError(f"unravel_index: The indices can only be scalar or vector, got {indices.shape}")
-    if 0 in (seen_shape(indices) or ()):
-        raise errors.InvalidGraphError("unravel_index: received empty tensor indices")
-    total = raw.Prod(dims, [0])
-    checks = [
-        assert_positive(total, message="unravel_index: dims must be positive"),
-        assert_less(indices, total, message="unravel_index: index is out of bound as with dims"),
-    ]
-    indices = with_dependencies(checks, indices)
-    steps = raw.Cumprod(dims, 0, True, True)
-    if rank_of(indices) != 0:
-        shape = raw.ConcatV2([[-1], raw.Fill(raw.Reshape(raw.Rank(indices), [1]), 1)], 0)
-        steps, dims = raw.Reshape(steps, shape), raw.Reshape(dims, shape)
-    return raw.TruncateMod(raw.TruncateDiv(indices, steps), dims, name=name)

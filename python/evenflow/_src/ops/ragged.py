@@ -217,10 +217,10 @@ def _densify(x, default, sizes):
     tail = raw.ConcatV2([convert([1], dtype), raw.Shape(values, dtype)[1:]], 0)
     full = raw.ConcatV2([values, raw.BroadcastTo(default, tail)], 0)
     out = raw.GatherV2(full, place, 0)
-    return _settle(out, x, sizes)
+    return _with_static_shape(out, x, sizes)
 
 
-def _settle(out, x, sizes):
+def _with_static_shape(out, x, sizes):
     dims = static_shape(out)
     rows = x.shape._dims[0]
     have = [s if isinstance(s, int) else None for s in sizes[:2]]

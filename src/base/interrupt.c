@@ -1,6 +1,6 @@
 /* One thread increments the pulse every 20 ms while something runs or a deadline is set, and sleeps
  * otherwise. The first caller that needs it starts it, also in the child of a fork. */
-#include "base/pulse.h"
+#include "base/interrupt.h"
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/mutex.h"
@@ -15,14 +15,14 @@ enum { TICK_MS = 20, IDLE_TICKS = 25 };
 struct ef_canceller {
     atomic_bool cancelled;
     _Atomic uint64_t deadline; /* by ef_now_ns; 0: none */
-    bool counted;              /* in ef_pulse_cancelled; guarded by `lock` */
+    bool counted;              /* in ef_interrupt_cancelled; guarded by `lock` */
     bool timed;                /* in `deadlines`; guarded by `lock` */
 };
 
-atomic_uint ef_pulse_count;
-atomic_int ef_pulse_cancelled;
+atomic_uint ef_interrupt_count;
+atomic_int ef_interrupt_cancelled;
 
-static const ef_pulse_watch *_Atomic watch;
+static const ef_interrupt_watch *_Atomic watch;
 
 /* Guards what follows; nothing else is locked while it is held. */
 static ef_mutex lock = EF_MUTEX(PULSE);
@@ -30,21 +30,23 @@ static pthread_cond_t wake = PTHREAD_COND_INITIALIZER;
 static bool started, watched_forks, needed, forked;
 static int deadlines; /* cancellers that have one */
 
-void ef_pulse_send(void) { atomic_fetch_add_explicit(&ef_pulse_count, 1, memory_order_relaxed); }
+void ef_interrupt_send(void) {
+    atomic_fetch_add_explicit(&ef_interrupt_count, 1, memory_order_relaxed);
+}
 
-void ef_pulse_watch_set(const ef_pulse_watch *w) {
+void ef_interrupt_watch_set(const ef_interrupt_watch *w) {
     atomic_store(&watch, w);
     w->stopped(true);
 }
 
 static unsigned calls(bool *running) {
-    const ef_pulse_watch *w = atomic_load(&watch);
+    const ef_interrupt_watch *w = atomic_load(&watch);
     *running = false;
     return w != NULL ? w->calls(running) : 0;
 }
 
 static void stopped(bool yes) {
-    const ef_pulse_watch *w = atomic_load(&watch);
+    const ef_interrupt_watch *w = atomic_load(&watch);
     if (w != NULL) w->stopped(yes);
 }
 
@@ -82,7 +84,7 @@ static void *tick(void *unused) {
     for (int idle = 0;; idle++) {
         pause_ms(TICK_MS);
         unsigned n = calls(&running);
-        if (running || has_deadline()) ef_pulse_send();
+        if (running || has_deadline()) ef_interrupt_send();
         if (running || n != seen) idle = 0;
         seen = n;
         if (idle < IDLE_TICKS || has_deadline()) continue;
@@ -113,7 +115,7 @@ static void start(void) { /* under the lock */
     if (started) pthread_detach(t);
 }
 
-void ef_pulse_wake(void) {
+void ef_interrupt_wake(void) {
     ef_mutex_lock(&lock);
     stopped(false);
     needed = true;
@@ -143,7 +145,7 @@ void ef_canceller_free(ef_canceller *c) {
 void ef_canceller_use(ef_canceller *c) { ef_context_here()->canceller = c; }
 
 static void count(ef_canceller *c) { /* under the lock */
-    if (!c->counted) atomic_fetch_add(&ef_pulse_cancelled, 1);
+    if (!c->counted) atomic_fetch_add(&ef_interrupt_cancelled, 1);
     c->counted = true;
 }
 
@@ -152,7 +154,7 @@ void ef_cancel(ef_canceller *c) {
     atomic_store(&c->cancelled, true);
     count(c);
     ef_mutex_unlock(&lock);
-    ef_pulse_send();
+    ef_interrupt_send();
 }
 
 void ef_canceller_deadline(ef_canceller *c, double seconds) {
@@ -163,21 +165,21 @@ void ef_canceller_deadline(ef_canceller *c, double seconds) {
     deadlines += !c->timed;
     c->timed = true;
     ef_mutex_unlock(&lock);
-    ef_pulse_wake();
+    ef_interrupt_wake();
 }
 
 void ef_canceller_reset(ef_canceller *c) {
     ef_mutex_lock(&lock);
     atomic_store(&c->cancelled, false);
     atomic_store(&c->deadline, 0);
-    if (c->counted) atomic_fetch_sub(&ef_pulse_cancelled, 1);
+    if (c->counted) atomic_fetch_sub(&ef_interrupt_cancelled, 1);
     deadlines -= c->timed;
     c->counted = c->timed = false;
     ef_mutex_unlock(&lock);
 }
 
-ef_status *ef_pulse_look(const ef_context *context) {
-    const ef_pulse_watch *w = atomic_load_explicit(&watch, memory_order_acquire);
+ef_status *ef_interrupt_look(const ef_context *context) {
+    const ef_interrupt_watch *w = atomic_load_explicit(&watch, memory_order_acquire);
     if (w != NULL) EF_TRY(w->ask());
     const ef_canceller *c = context->canceller;
     if (c == NULL) return NULL;

@@ -6,7 +6,7 @@ import textwrap
 import pytest
 
 import evenflow as tf
-from evenflow._src import generations
+from evenflow._src import tf1_programs
 
 
 # ---- names ---------------------------------------------------------------------------------------------------------------
@@ -71,7 +71,7 @@ _NOT_V1 = ["import tensorflow as tf\ntf.log(1.0)\ntf.random_normal([2])\ntf.trai
 
 @pytest.mark.parametrize("source, first", [(s, True) for s in _V1] + [(s, False) for s in _NOT_V1])
 def test_recognising_a_program(tmp_path, source, first):
-    assert bool(generations.first_generation(tmp_path / "p.py", source)) is first
+    assert bool(tf1_programs.first_generation(tmp_path / "p.py", source)) is first
 
 
 def _run(folder, **files):

@@ -4,11 +4,11 @@
  *
  * The number of shares depends on the sizes only, so that the result does not depend on the number
  * of threads. */
-#include "plan/shares.h"
+#include "plan/row_shares.h"
 #include "base/option.h"
 #include "base/pool.h"
 #include "kernels/gemm.h"
-#include "ops/known.h"
+#include "ops/searched_ops.h"
 
 /* The rows of a share are a multiple of UNIT, the rows in a block of a product's kernel. */
 enum { UNIT = 8, LEAST_ROWS = 16, SHARES = 8 };

@@ -2,8 +2,8 @@
  * become one step. One thread runs all of them on its share of the rows, so that the threads
  * synchronise once instead of after every step, and values that pass between the steps stay in the
  * cache of the thread that computed them. */
-#ifndef EF_PLAN_SHARES_H
-#define EF_PLAN_SHARES_H
+#ifndef EF_PLAN_ROW_SHARES_H
+#define EF_PLAN_ROW_SHARES_H
 #include "plan/planner.h"
 
 /* Joins such steps; before anything depends on the number of steps. */

@@ -1,6 +1,6 @@
 /* Whole files: read, written, found by a pattern. */
-#ifndef EF_FILE_WHOLE_H
-#define EF_FILE_WHOLE_H
+#ifndef EF_FILE_WHOLE_FILE_H
+#define EF_FILE_WHOLE_FILE_H
 #include "base/text.h"
 
 /* Appends the file's bytes to out. */

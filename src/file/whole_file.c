@@ -1,7 +1,7 @@
-#include "file/whole.h"
+#include "file/whole_file.h"
 #include "base/alloc.h"
 #include "base/array.h"
-#include "base/pulse.h"
+#include "base/interrupt.h"
 #include "evenflow_binding.h"
 #include "file/path.h"
 #include <dirent.h>
@@ -22,7 +22,7 @@ static ef_status *read_all(int fd, const char *path, ef_text *out) {
     if (chunk == NULL) return ef_no_memory(CHUNK);
     struct stat st;
     bool endless = fstat(fd, &st) != 0 || !S_ISREG(st.st_mode);
-    unsigned pulse = ef_pulse();
+    unsigned pulse = ef_interrupt_counter();
     ef_status *s = NULL;
     while (s == NULL) {
         ssize_t got = read(fd, chunk, CHUNK);
@@ -36,7 +36,7 @@ static ef_status *read_all(int fd, const char *path, ef_text *out) {
             s = ef_error(EF_NO_MEMORY, "%.800s: more than %d bytes, and not a regular file", path,
                          STREAM_MOST);
         else
-            s = ef_pulse_check(ef_context_here(), &pulse);
+            s = ef_interrupt_check(ef_context_here(), &pulse);
     }
     ef_free(chunk);
     return s;
@@ -139,7 +139,7 @@ static ef_status *match_entries(ef_text *path, const char *part, char *rest, ef_
     ef_status *s = NULL;
     const size_t before = path->n;
     for (struct dirent *e = readdir(dir); e != NULL && s == NULL; e = readdir(dir)) {
-        if ((s = ef_pulse_check(ef_context_here(), pulse)) != NULL) break;
+        if ((s = ef_interrupt_check(ef_context_here(), pulse)) != NULL) break;
         if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0) continue;
         if (fnmatch(part, e->d_name, FNM_PATHNAME) != 0) continue;
         ef_text_bytes(path, e->d_name, strlen(e->d_name));
@@ -187,7 +187,7 @@ ef_status *ef_file_match(const char *pattern, size_t n, ef_paths *out) {
     EF_TRY(ef_path_make(pattern, n, &local));
     for (size_t k = strlen(local); k > 1 && local[k - 1] == '/'; k--) local[k - 1] = 0;
     ef_text path = {0};
-    unsigned pulse = ef_pulse();
+    unsigned pulse = ef_interrupt_counter();
     ef_status *s = local[0] != 0 ? match_from(&path, local, out, &pulse) : NULL;
     if (s == NULL && path.failed) s = ef_no_memory(path.n);
     ef_text_free(&path);

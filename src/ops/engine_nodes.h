@@ -1,7 +1,7 @@
 /* Nodes that the engine itself adds to graphs. Each is described in the file of its op's record, so
  * graphs, passes and autodiff need not know which op does the work or its attributes' names. */
-#ifndef EF_OPS_MADE_H
-#define EF_OPS_MADE_H
+#ifndef EF_OPS_ENGINE_NODES_H
+#define EF_OPS_ENGINE_NODES_H
 #include "ops/op.h"
 
 typedef struct ef_made {

@@ -1,5 +1,5 @@
 /* Deciding whether a thread makes elements ahead. */
-#include "data/ahead.h"
+#include "data/read_ahead.h"
 #include "base/clock.h"
 #include "base/pool.h"
 
@@ -16,7 +16,7 @@ static ef_status *take(void *arg, ef_tensor *element, bool *end) {
     return ef_stage_next(arg, element, end);
 }
 
-static ef_status *start(ef_ahead *a) {
+static ef_status *start(ef_read_ahead *a) {
     int width = a->of->width;
     ef_ring_work w = {.width = width,
                       .gives = width,
@@ -29,15 +29,15 @@ static ef_status *start(ef_ahead *a) {
     return ef_ring_open(a->of->run, &w, &size, &a->ring);
 }
 
-static void prepare(ef_ahead *a, ef_stage *of, int64_t wish, ef_stage_note *note) {
-    int64_t n = wish < 0 ? EF_AHEAD_SLOTS : wish < MOST ? wish : MOST;
-    *a = (ef_ahead){.of = of, .note = note, .slots = (int)n};
-    a->most_slots = wish < 0 && !of->run->untuned ? EF_AHEAD_MOST : a->slots;
+static void prepare(ef_read_ahead *a, ef_stage *of, int64_t wish, ef_stage_note *note) {
+    int64_t n = wish < 0 ? EF_READ_AHEAD_SLOTS : wish < MOST ? wish : MOST;
+    *a = (ef_read_ahead){.of = of, .note = note, .slots = (int)n};
+    a->most_slots = wish < 0 && !of->run->untuned ? EF_READ_AHEAD_MOST : a->slots;
     int workers;
     if (a->most_slots > a->slots) ef_notes_recall(note, &workers, &a->slots);
 }
 
-ef_status *ef_ahead_open(ef_ahead *a, ef_stage *of, int64_t wish, ef_stage_note *note,
+ef_status *ef_read_ahead_open(ef_read_ahead *a, ef_stage *of, int64_t wish, ef_stage_note *note,
                          ef_bell *bell) {
     prepare(a, of, wish, note);
     a->bell = bell;
@@ -46,7 +46,7 @@ ef_status *ef_ahead_open(ef_ahead *a, ef_stage *of, int64_t wish, ef_stage_note 
 
 /* A fast function of the program stays in the caller's thread: handing the interpreter's lock to
  * another thread for each element costs more than most elements take. */
-void ef_ahead_inject(ef_ahead *a, ef_stage *of) {
+void ef_read_ahead_inject(ef_read_ahead *a, ef_stage *of) {
     const ef_stage *last = of;
     while (last->kind == &ef_stage_same) last = last->source;
     /* A save that read on after an element failed would count as complete. And the doctor, which
@@ -57,29 +57,29 @@ void ef_ahead_inject(ef_ahead *a, ef_stage *of) {
     a->injected = true;
 }
 
-void ef_ahead_close(ef_ahead *a) {
+void ef_read_ahead_close(ef_read_ahead *a) {
     ef_ring_close(a->ring);
     a->ring = NULL;
     ef_leftover_close(&a->leftover);
 }
 
-ef_status *ef_ahead_save(ef_ahead *a, ef_saver *w) {
+ef_status *ef_read_ahead_save(ef_read_ahead *a, ef_saver *w) {
     EF_TRY(ef_leftover_save(&a->leftover, w));
     if (a->ring != NULL && !a->leftover.end) EF_TRY(ef_ring_save(a->ring, w));
     ef_save_stop(w);
     return NULL;
 }
 
-ef_status *ef_ahead_restore(ef_ahead *a, ef_loader *r) {
+ef_status *ef_read_ahead_restore(ef_read_ahead *a, ef_loader *r) {
     return ef_leftover_load(&a->leftover, r, a->of->dataset);
 }
 
-ef_status *ef_ahead_ready(ef_ahead *a, bool *ready) {
+ef_status *ef_read_ahead_ready(ef_read_ahead *a, bool *ready) {
     *ready = a->ring == NULL || ef_leftover_any(&a->leftover);
     return *ready ? NULL : ef_ring_ready(a->ring, ready);
 }
 
-ef_status *ef_ahead_next(ef_ahead *a, ef_tensor *out, bool *end) {
+ef_status *ef_read_ahead_next(ef_read_ahead *a, ef_tensor *out, bool *end) {
     if (EF_UNLIKELY(ef_leftover_any(&a->leftover))) return ef_leftover_next(&a->leftover, out, end);
     if (a->ring != NULL) return ef_ring_next(a->ring, out, end);
     if (a->slots == 0 || a->made >= MEASURED) {

@@ -1,7 +1,7 @@
 /* Ops that passes and the planner search for. Each pointer is defined in the file of its op's
  * record. */
-#ifndef EF_OPS_KNOWN_H
-#define EF_OPS_KNOWN_H
+#ifndef EF_OPS_SEARCHED_OPS_H
+#define EF_OPS_SEARCHED_OPS_H
 #include "ops/op.h"
 
 extern const ef_op *const ef_fused_product_op; /* (a, b, addends ...) */

@@ -1,6 +1,6 @@
 /* Upper and lower case. One-to-one mappings come from the C library's Unicode locale; letters whose
  * upper case is several letters are listed here, as in Unicode's SpecialCasing. */
-#include "kernels/letters.h"
+#include "kernels/utf8.h"
 #include <locale.h>
 #include <pthread.h>
 #include <wctype.h>
@@ -110,7 +110,7 @@ static void write_upper(ef_text *out, int32_t c) {
     ef_utf8_write(out, turned(c, true));
 }
 
-void ef_letters_case(const char *p, size_t n, bool upper, ef_text *out) {
+void ef_utf8_case(const char *p, size_t n, bool upper, ef_text *out) {
     int32_t c = -1, before = -1;
     pthread_once(&once, open_locale);
     for (size_t at = 0; at < n; before = c) {

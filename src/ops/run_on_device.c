@@ -15,7 +15,7 @@ static void bind(const ef_device *d, const ef_tensor *t, ef_tensor *arg) {
     arg->tape = NULL;
     arg->storage = NULL;
     if (t->device != EF_HOST) {
-        arg->data = d->reach(ef_away_address(t));
+        arg->data = d->reach(ef_device_tensor_address(t));
     } else if ((size_t)ef_count(t) * ef_dtype_size((ef_dtype)t->dtype) <= sizeof arg->small) {
         memcpy(arg->small, t->data, (size_t)ef_count(t) * ef_dtype_size((ef_dtype)t->dtype));
         arg->data = arg->small;
@@ -84,7 +84,7 @@ static ef_status *infer_known(away_run *r) {
     bool changed = false;
     for (int k = 0; k < r->n_in && !all_known(r); k++) {
         if (r->in[k]->data != NULL || !ef_dtype_in((ef_dtype)r->in[k]->dtype, EF_INTS)) continue;
-        EF_TRY(ef_tensor_settle(r->in[k]));
+        EF_TRY(ef_tensor_materialize(r->in[k]));
         changed = true;
     }
     return changed ? infer(r) : NULL;
@@ -130,7 +130,8 @@ static ef_status *run_there(away_run *r, const ef_kernel *row, ef_call *c) {
     c->in = r->moved_ptr;
     if (row->device & EF_ASIDE) return row->run(c);
     for (int k = 0; k < r->n_out; k++)
-        EF_TRY(ef_away_alloc(r->device, r->result[k].dtype, &r->result[k].shape, &r->out[k]));
+        EF_TRY(
+            ef_device_tensor_alloc(r->device, r->result[k].dtype, &r->result[k].shape, &r->out[k]));
     return queue_kernel(r, row, c);
 }
 

@@ -1,5 +1,5 @@
 /* Notes of stages, and the text that ds.explain() prints. */
-#include "data/note.h"
+#include "data/statistics.h"
 #include "base/alloc.h"
 #include "base/text.h"
 #include "data/run.h"

@@ -1,8 +1,8 @@
 /* Statistics of a running stage: how many elements it made, in what time, how long its consumer
  * waited for them, and what the tuner decided last. ds.explain() prints them. Notes belong to the
  * run, so they stay while stages are closed and opened again, as by repeat. */
-#ifndef EF_DATA_NOTE_H
-#define EF_DATA_NOTE_H
+#ifndef EF_DATA_STATISTICS_H
+#define EF_DATA_STATISTICS_H
 #include "ops/data/dataset.h"
 #include <stdatomic.h>
 

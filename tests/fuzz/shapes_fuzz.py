@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Random small functions called with sizes in changing order: the same answers as TensorFlow gives.
 
-    shapes_fuzz.py [SECONDS [SEED]] [--functions N] [--peers VENV] [--all]
+    shapes_fuzz.py [SECONDS [SEED]] [--functions N] [--peers VENV [--answers FILE]] [--all]
 
 A seeded generator writes functions that do something with shapes, sizes, loops, branches and gradients; one tf.function of
 each is called with several sizes. A process of Evenflow answers for the function, and another for a new function per call,
@@ -10,15 +10,21 @@ answers, or exceptions of different classes, are findings; where a new function 
 have nothing to do with it, and it is printed with --all only.
 """
 import argparse
+import hashlib
 import json
 import os
 import pathlib
 import random
 import subprocess
 import sys
+import tempfile
+import threading
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "tests" / "python"))
+from shapes_cases import argument, compiled, outcome_of, same  # noqa: E402
+
 BATCH = 50
 
 
@@ -207,9 +213,6 @@ def answers(package, how):
     """Reads programs, one JSON text a line, and answers each: how "kept", or "fresh" for a new function per call."""
     import importlib
 
-    sys.path.insert(0, str(ROOT / "tests" / "python"))
-    from shapes_cases import argument, compiled, outcome_of
-
     tf = importlib.import_module(package)
     if package == "tensorflow":
         tf.get_logger().setLevel("ERROR")
@@ -230,16 +233,107 @@ def answers(package, how):
         print(json.dumps(found), flush=True)
 
 
-def ask(python, package, how, tasks):
-    """Their answers, or None from where the process died on."""
-    env = dict(os.environ, TF_CPP_MIN_LOG_LEVEL="3", CUDA_VISIBLE_DEVICES="", PYTHONWARNINGS="ignore")
-    text = "".join(json.dumps(t) + "\n" for t in tasks)
-    run = subprocess.run([str(python), __file__, "--answer", package, how], input=text, capture_output=True, text=True, env=env,
-                         timeout=1800)
-    lines = [json.loads(line) for line in run.stdout.splitlines() if line.startswith("[")]
-    if len(lines) < len(tasks):
-        print(run.stderr[-2000:], file=sys.stderr)
-    return lines + [None] * (len(tasks) - len(lines))
+class Side:
+    """A process that answers for one package. It is replaced when it has died, and after MOST functions, which bounds its memory."""
+
+    MOST, STILL = 500, 600
+
+    def __init__(self, python, package, how):
+        self.command = [str(python), __file__, "--answer", package, how]
+        self.child, self.asked = None, 0
+
+    def end(self):
+        if self.child is not None:
+            self.child.kill()
+            self.child.wait()
+            self.child = None
+
+    def ask(self, task):
+        if self.child is None or self.asked == self.MOST:
+            self.end()
+            env = dict(os.environ, TF_CPP_MIN_LOG_LEVEL="3", CUDA_VISIBLE_DEVICES="", PYTHONWARNINGS="ignore")
+            self.errors, self.asked = tempfile.TemporaryFile("w+"), 0
+            self.child = subprocess.Popen(self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors, text=True,
+                                          env=env)
+        self.asked += 1
+        try:
+            print(json.dumps(task), file=self.child.stdin, flush=True)
+        except OSError:
+            pass  # it has died: answer() finds nothing
+
+    def answer(self):
+        """The answer to what was asked last, or None if the process died or stood still for STILL seconds."""
+        watch = threading.Timer(self.STILL, self.child.kill)
+        watch.start()
+        line = next((text for text in self.child.stdout if text.startswith("[")), None)  # the rest is what functions print
+        watch.cancel()
+        if line is None:
+            self.end()
+            self.errors.seek(0)
+            print(self.errors.read()[-2000:], file=sys.stderr)
+            return None
+        return json.loads(line)
+
+
+class Recorded:
+    """A side whose answers are kept in a file, where a later run with the same functions finds them. TensorFlow takes most
+    of the time of a run, and its answers do not depend on what is tested."""
+
+    def __init__(self, side, path):
+        self.side, self.path, self.known = side, path, {}
+        if path and path.exists():
+            self.known = dict(json.loads(line) for line in path.read_text().splitlines())
+
+    def ask(self, task):
+        self.name = hashlib.sha256(json.dumps([HELPERS, task]).encode()).hexdigest()
+        if self.name not in self.known:
+            self.side.ask(task)
+
+    def answer(self):
+        if self.name not in self.known:
+            self.known[self.name] = self.side.answer()
+            if self.path and self.known[self.name] is not None:
+                with self.path.open("a") as out:
+                    print(json.dumps([self.name, self.known[self.name]]), file=out)
+        return self.known[self.name]
+
+    def end(self):
+        self.side.end()
+
+
+class Count:
+    def __init__(self, options):
+        self.peers, self.all = options.peers, options.all
+        self.done = self.different = self.others = self.unanswered = 0
+        self.told = time.monotonic()
+
+    def judge(self, name, task, kept, fresh, truth):
+        self.done += 1
+        if truth is None:  # what Evenflow answers anew is compared all the same
+            self.unanswered += 1
+            truth = fresh
+        self.others += truth is not None and fresh is not None and not same(fresh, truth)
+        if kept is not None and same(kept, truth):
+            return
+        own = kept is None or not same(kept, fresh)
+        if not own and not self.all:
+            return  # how it is traced does not matter here: peers_fuzz.py looks for such
+        self.different += own
+        j = next((j for j in range(len(task["sizes"])) if kept and truth and not same(kept[j], truth[j])), 0)
+        shown = [str(answers[j])[:300] if answers else "died" for answers in (kept, fresh, truth)]
+        print(f"---- {'different' if own else 'not TensorFlow, whatever the sizes'}: {name}\n"
+              f"{task['source']}sizes {task['sizes']}, at {j}\n  here {shown[0]}\n  anew {shown[1]}\n  must {shown[2]}", flush=True)
+
+    def text(self):
+        text = f"{self.done} functions, {self.different} different"
+        if self.peers:
+            text += f"; {self.others} not as TensorFlow, whatever the sizes"
+        return text + (f"; {self.unanswered} that TensorFlow did not answer" if self.unanswered else "")
+
+    def tell(self):
+        if time.monotonic() - self.told > 15:
+            self.told = time.monotonic()
+            print(f"    {self.text()}", flush=True)
 
 
 def main():
@@ -248,43 +342,36 @@ def main():
     parser.add_argument("seed", type=int, nargs="?", default=1)
     parser.add_argument("--functions", type=int, default=200)
     parser.add_argument("--peers", default=os.environ.get("EF_PEERS"))
+    parser.add_argument("--answers", type=pathlib.Path, help="a file that keeps TensorFlow's answers for later runs")
     parser.add_argument("--all", action="store_true")
-    parser.add_argument("--answer", nargs=2)
+    parser.add_argument("--answer", nargs=2, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.answer:
         answers(*options.answer)
         return 0
-    from_here = ROOT / ".venv" / "bin" / "python"
-    from_here = from_here if from_here.exists() else sys.executable
-    began, done, different, seed, others = time.time(), 0, 0, options.seed, 0
-    sys.path.insert(0, str(ROOT / "tests" / "python"))
-    from shapes_cases import same
-
-    while done < options.functions if options.seconds is None else time.time() - began < options.seconds:
+    here = ROOT / ".venv" / "bin" / "python"
+    here = here if here.exists() else sys.executable
+    kept, fresh = Side(here, "evenflow", "kept"), Side(here, "evenflow", "fresh")
+    sides = [kept, fresh]
+    if options.peers:
+        peer = Side(pathlib.Path(options.peers) / "bin" / "python", "tensorflow", "kept")
+        sides.append(Recorded(peer, options.answers))
+    began, count, seed = time.time(), Count(options), options.seed
+    while count.done < options.functions if options.seconds is None else time.time() - began < options.seconds:
         rng = random.Random(seed)
-        tasks = [program(rng) for _ in range(BATCH)]
-        kept, fresh = ask(from_here, "evenflow", "kept", tasks), ask(from_here, "evenflow", "fresh", tasks)
-        python = pathlib.Path(options.peers) / "bin" / "python" if options.peers else None
-        truth = ask(python, "tensorflow", "kept", tasks) if python else fresh
-        strange = sum(t is not None and f is not None and not same(f, t) for f, t in zip(fresh, truth))
-        for k, task in enumerate(tasks):
-            done += 1
-            if kept[k] is not None and same(kept[k], truth[k]):
-                continue
-            wrong = [j for j in range(len(task["sizes"])) if kept[k] is None or not same(kept[k][j], truth[k][j])]
-            own = kept[k] is None or not same(kept[k], fresh[k])
-            if not own and not options.all:
-                continue  # how it is traced does not matter here: peers_fuzz.py looks for such
-            different += own
-            j = wrong[0]
-            print(f"---- {'different' if own else 'not TensorFlow, whatever the sizes'}: seed {seed}, number {k}\n"
-                  f"{task['source']}sizes {task['sizes']}, at {j}\n"
-                  f"  here {'died' if kept[k] is None else str(kept[k][j])[:300]}\n"
-                  f"  anew {'died' if fresh[k] is None else str(fresh[k][j])[:300]}\n  must {str(truth[k][j])[:300]}", flush=True)
-        others += strange
+        for k in range(BATCH):
+            task = program(rng)
+            for side in sides:
+                side.ask(task)
+            found = [side.answer() for side in sides]
+            count.judge(f"seed {seed}, number {k}", task, found[0], found[1], found[-1])
+            count.tell()
+        kept.end(), fresh.end()  # a batch can be repeated alone: its functions meet the same process
         seed += 1
-    print(f"{done} functions, {different} different" + (f"; {others} not as TensorFlow, whatever the sizes" if options.peers else ""))
-    return different > 0
+    for side in sides:
+        side.end()
+    print(count.text())
+    return count.different > 0
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ import random
 import resource
 import subprocess
 import sys
+import time
 
 import numpy as np
 
@@ -473,9 +474,12 @@ def main():
              "sweep": lambda seed: peers_sweep.SweepWriter(seed, args.calls // len(wanted))}
     wanted = list(kinds) if args.kinds == "all" else args.kinds.split(",")
     writers = [kinds[kind](args.seed) for kind in wanted]
-    found, raised = collections.Counter(), 0
+    found, raised, told = collections.Counter(), 0, time.monotonic()
     sides = Side(args.python, "evenflow"), Side(str(pathlib.Path(args.peers) / "bin/python"), "tensorflow")
     for k in range(args.calls):
+        if time.monotonic() - told > 15:
+            told = time.monotonic()
+            print(f"    {k} calls, {sum(found.values())} findings", flush=True)
         call = writers[k % len(writers)].next()
         if call is None or args.only not in call["name"]:
             continue

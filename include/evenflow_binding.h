@@ -196,6 +196,9 @@ ef_status *ef_tensor_known(const ef_tensor *t, ef_tensor *value);
 ef_status *ef_tensor_known_shape(const ef_tensor *t, ef_shape *out);
 /* Refines the static shape of a tensor (tf.Tensor.set_shape); EF_INVALID if they disagree. */
 ef_status *ef_tensor_set_shape(ef_tensor *t, const ef_shape *shape);
+/* Makes size d of a symbolic tensor unknown to the program, where TensorFlow does not infer it. The
+ * planner infers it all the same. */
+void ef_tensor_forget_size(ef_tensor *t, int d);
 /* Whether calls of this resource may wait for other threads: it is a queue. */
 bool ef_resource_waits(const ef_tensor *handle);
 /* The dtype and shape of the value of a resource's variable. */

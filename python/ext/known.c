@@ -43,6 +43,15 @@ static PyObject *core_set_shape(PyObject *module, PyObject *args) {
     Py_RETURN_NONE;
 }
 
+static PyObject *core_forget_size(PyObject *module, PyObject *args) {
+    (void)module;
+    PyObject *o;
+    int d;
+    if (!PyArg_ParseTuple(args, "O!i", tensor_type, &o, &d)) return NULL;
+    ef_tensor_forget_size(&((tensor_object *)o)->t, d);
+    Py_RETURN_NONE;
+}
+
 /* set_sizes_like(tensor, at, of, axes) */
 static PyObject *core_set_sizes_like(PyObject *module, PyObject *args) {
     (void)module;
@@ -192,6 +201,7 @@ static PyMethodDef functions[] = {
     {"known_shape", core_known_shape, METH_O,
      "The elements of a 1-D tensor as a shape, as far as they are known."},
     {"set_shape", core_set_shape, METH_VARARGS, "Merges a shape into the static shape."},
+    {"forget_size", core_forget_size, METH_VARARGS, "Makes a static size unknown to the program."},
     {"set_sizes_like", core_set_sizes_like, METH_VARARGS,
      "Gives axes of a tensor the sizes of axes of another."},
     {"seen_value", core_seen_value, METH_O, "The value of a tensor in the call being traced."},

@@ -436,6 +436,38 @@ def test_an_array_that_grows_after_unstack():
     assert fibonacci(7).numpy().tolist() == [0, 1, 1, 2, 3, 5, 8]
 
 
+@pytest.mark.parametrize("size", [0, 3])
+def test_the_length_of_an_array_that_can_grow_is_not_static(size):
+    """TensorFlow's answers: a program that asks `shape[0] is None` must take the same path."""
+    seen = []
+
+    @tf.function
+    def f(x):
+        array = tf.TensorArray(tf.float32, size=size, dynamic_size=True, element_shape=[3])
+        y = array.unstack(x).stack()
+        seen.append([t.shape.as_list() for t in (
+            y, array.stack(), array.write(2, x[0]).stack(), array.unstack(x).gather([0, 1]), y + x, tf.reduce_sum(y, 0),
+            tf.TensorArray(tf.float32, size=3).unstack(x).stack())])
+        seen.append(tf.get_static_value(tf.shape(y)))
+        for _ in tf.range(2):
+            y = y + 1.0
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            z = tf.reduce_sum(array.unstack(x * x).stack() * x)
+        return y, tape.gradient(z, x)
+
+    x = tf.reshape(tf.range(9.0), [3, 3])
+    y, slope = f(x)
+    assert seen == [[[None, 3], [None, 3], [None, 3], [2, 3], [3, 3], [3], [3, 3]], None]
+    same(y, x + 2.0)
+    same(slope, 3.0 * x * x)
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        p = tf.compat.v1.placeholder(tf.float32, [3, 3])
+        stacked = tf.TensorArray(tf.float32, size=size, dynamic_size=True).unstack(p).stack()
+        assert stacked.shape.as_list() == [None, 3]
+        same(session.run(stacked, {p: x.numpy()}), x)
+
+
 def test_slices_that_count_in_different_integers():
     def slices(values, indices):
         return tf.IndexedSlices(tf.constant(values), indices, tf.constant([4]))

@@ -222,9 +222,11 @@ class TensorArray(CompositeTensor):
         """Stacks all elements into one tensor along a new first axis."""
         if self._items is None:
             made = raw.TensorListStack(self._flow, _size_vector(self.element_shape), self._dtype,
-                                       self._count if isinstance(self._count, int) else -1, name=name)
+                                       self._count if isinstance(self._count, int) and not self._dynamic else -1, name=name)
             narrow(made, self.element_shape, 1)
-            if isinstance(self._count, TensorShape):
+            if self._dynamic:  # TensorFlow does not say how long an array is that can grow
+                _core.forget_size(made, 0)
+            elif isinstance(self._count, TensorShape):
                 narrow(made, self._count)
             return made
         if not self._items:

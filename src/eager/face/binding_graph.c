@@ -315,6 +315,20 @@ ef_status *ef_tensor_set_shape(ef_tensor *t, const ef_shape *shape) {
     return NULL;
 }
 
+void ef_tensor_forget_size(ef_tensor *t, int d) {
+    ef_graph *g = NULL;
+    if (t == NULL || !(t->flags & EF_TENSOR_SYMBOLIC) || d < 0 || d >= t->rank) return;
+    ef_edge e = ef_tensor_edge(t, &g);
+    ef_graph_lock(g);
+    ef_node *n = g->node[e.node];
+    n->out[e.index].shape.dim[d] = EF_DIM_UNKNOWN;
+    if (n->real != NULL) n->real[e.index].shape.dim[d] = EF_DIM_UNKNOWN;
+    ef_shape now = n->out[e.index].shape;
+    ef_graph_changed(g);
+    ef_graph_unlock(g);
+    ef_tensor_shape_set(t, (ef_dtype)t->dtype, &now);
+}
+
 ef_status *ef_tensor_set_sizes_like(ef_tensor *t, int at, const ef_tensor *of, const int *axes,
                                     int n) {
     ef_shape have = ef_tensor_real(t), want = ef_tensor_real(of);

@@ -140,6 +140,18 @@ EF_TEST(bomb) {
     ef_text_free(&out);
 }
 
+/* Builds with a sanitizer check that nothing beyond the end of the name is read. */
+static void empty_names(void) {
+    ef_text out = {0};
+    ef_status *s[] = {ef_file_write("", 0, "abc", 3), ef_folder_make("", 0),
+                      ef_file_read("", 0, &out), ef_file_write("file://", 7, "abc", 3)};
+    for (int k = 0; k < 4; k++) {
+        CHECK(s[k] != NULL && ef_status_code(s[k]) == EF_NOT_FOUND);
+        ef_status_free(s[k]);
+    }
+    ef_text_free(&out);
+}
+
 int main(void) {
     snprintf(path, sizeof path, "/tmp/reader_test_%d", (int)getpid());
     EF_RUN(lines);
@@ -148,6 +160,7 @@ int main(void) {
     EF_RUN(checksums);
     EF_RUN(huge_length);
     EF_RUN(bomb);
+    EF_RUN(empty_names);
     unlink(path);
     return EF_VERDICT();
 }

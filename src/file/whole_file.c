@@ -54,7 +54,7 @@ ef_status *ef_file_read(const char *name, size_t n, ef_text *out) {
 
 /* Makes the folders above the file. One that exists is fine, also if another process makes it. */
 static ef_status *make_folders(char *path) {
-    for (char *slash = strchr(path + 1, '/'); path[0] != 0 && slash != NULL;
+    for (char *slash = path[0] != 0 ? strchr(path + 1, '/') : NULL; slash != NULL;
          slash = strchr(slash + 1, '/')) {
         *slash = 0;
         int made = mkdir(path, 0777), error = errno;

@@ -226,3 +226,24 @@ def test_hashes_of_a_table_from_a_dataset():
     with pytest.raises(ValueError, match="unknown hasher"):
         tf.data.experimental.table_from_dataset(pairs, 5, hasher_spec=types.SimpleNamespace(hasher="none", key=None))
     assert tf.data.experimental.table_from_dataset(pairs).lookup(words).numpy().tolist() == [1, -1, -1, -1, -1]
+
+
+@pytest.mark.parametrize("wrap", [lambda f: f, tf.function], ids=["eager", "function"])
+@pytest.mark.parametrize("what", [dict(output_types=[tf.float64], output_shapes=[()]),
+                                  dict(output_types=[tf.int64], output_shapes=[(3,)])], ids=["dtype", "shape"])
+def test_components_that_are_not_what_the_op_declares(wrap, what):
+    """A plan relies on dtypes and shapes: double the bytes would be read otherwise."""
+    from evenflow._src.dataset_generator import _function
+
+    raw, dataset = tf.raw_ops, tf.data.Dataset.range(1)
+    variant = tf.data.experimental.to_variant(dataset)
+    same, captured = _function("same", [tf.TensorSpec((), tf.int64)] * 2, lambda state, element: [state])
+    ways = [lambda: raw.IteratorGetNext(iterator=iter(dataset)._iterator_resource, **what),
+            lambda: raw.IteratorGetNextSync(iterator=iter(dataset)._iterator_resource, **what),
+            lambda: raw.DatasetToSingleElement(dataset=variant, **what),
+            lambda: raw.GetElementAtIndex(dataset=variant, index=tf.constant(0, tf.int64), **what),
+            lambda: raw.ReduceDataset(input_dataset=variant, initial_state=[tf.constant(2, tf.int64)], other_arguments=captured,
+                                      f=same, Tstate=[tf.int64], Targuments=[], **what)]
+    for way in ways:
+        with pytest.raises(tf.errors.InvalidArgumentError, match="says"):
+            wrap(lambda way=way: [x + 1 for x in way()])()

@@ -156,6 +156,22 @@ static ef_status *take(const ef_call *c, const ef_types *types, ef_tensor *made,
     return s;
 }
 
+ef_status *ef_components_out(const ef_call *c, const ef_tensor *made) {
+    const ef_dataset_attrs *a = c->attrs;
+    for (int k = 0; k < c->n_out; k++) {
+        ef_shape shape = ef_shape_from(&made[k]);
+        if ((ef_dtype)made[k].dtype != a->output_types.at[k])
+            return ef_error(EF_INVALID, "%s: component %d is %s, but output_types says %s",
+                            c->op->name, k, ef_dtype_name((ef_dtype)made[k].dtype),
+                            ef_dtype_name(a->output_types.at[k]));
+        if (!ef_shape_may_equal(&shape, &a->output_shapes.at[k]))
+            return ef_error(EF_INVALID, "%s: component %d has shape %s, but output_shapes says %s",
+                            c->op->name, k, EF_SHAPE(&shape), EF_SHAPE(&a->output_shapes.at[k]));
+        EF_TRY(ef_out_share(c, k, &made[k]));
+    }
+    return NULL;
+}
+
 enum { FEW = 8 };
 
 static ef_status *get_next_run(const ef_call *c) {
@@ -167,14 +183,7 @@ static ef_status *get_next_run(const ef_call *c) {
     memset(made, 0, bytes);
     ef_status *s = take(c, &a->output_types, made, &end);
     if (s == NULL && end) s = ef_error(EF_OUT_OF_RANGE, "End of sequence");
-    for (int k = 0; k < c->n_out && s == NULL; k++) {
-        ef_shape shape = ef_shape_from(&made[k]);
-        if (!ef_shape_may_equal(&shape, &a->output_shapes.at[k]))
-            s = ef_error(EF_INVALID, "%s: component %d has shape %s, but output_shapes says %s",
-                         c->op->name, k, EF_SHAPE(&shape), EF_SHAPE(&a->output_shapes.at[k]));
-        else
-            s = ef_out_share(c, k, &made[k]);
-    }
+    if (s == NULL) s = ef_components_out(c, made);
     for (int k = 0; k < c->n_out; k++) ef_tensor_release(&made[k]);
     if (made != few) ef_free(made);
     return s;
@@ -304,7 +313,7 @@ static ef_status *only_element(const ef_call *c, struct ef_pipeline *p, ef_tenso
     bool end = false;
     EF_TRY(ef_data.next(p, made, &end));
     if (end) return ef_error(EF_INVALID, "%s: Dataset was empty.", c->op->name);
-    for (int k = 0; k < c->n_out; k++) EF_TRY(ef_out_share(c, k, &made[k]));
+    EF_TRY(ef_components_out(c, made));
     size_t bytes = (size_t)c->n_out * sizeof *more;
     if (c->n_out > FEW && (more = ef_calloc(1, bytes)) == NULL) return ef_no_memory(bytes);
     ef_status *s = ef_data.next(p, more, &end);
@@ -343,7 +352,7 @@ static ef_status *reduce_run(const ef_call *c) {
     for (int k = 0; k < n && s == NULL; k++) s = ef_tensor_keep(&state[k], c->in[1 + k]);
     if (s == NULL)
         s = ef_data.reduce(ef_dataset_of(c->in[0]), a->f, state, n, c->in + 1 + n, c->n_in - 1 - n);
-    for (int k = 0; k < n && s == NULL; k++) s = ef_out_share(c, k, &state[k]);
+    if (s == NULL) s = ef_components_out(c, state);
     for (int k = 0; k < n; k++) ef_tensor_release(&state[k]);
     ef_free(state);
     return s;

@@ -251,8 +251,7 @@ static ef_status *element_at(const ef_call *c, struct ef_pipeline *p, ef_tensor 
         return ef_error(EF_OUT_OF_RANGE,
                         "%s: Index out of range: %lld; the dataset has fewer elements", c->op->name,
                         (long long)index);
-    for (int k = 0; k < c->n_out; k++) EF_TRY(ef_out_share(c, k, &made[k]));
-    return NULL;
+    return ef_components_out(c, made);
 }
 
 static ef_status *at_run(const ef_call *c) {

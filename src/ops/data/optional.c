@@ -88,7 +88,6 @@ const ef_op ef_op_OptionalHasValue = {
 };
 
 static ef_status *get_value_run(const ef_call *c) {
-    const ef_dataset_attrs *a = c->attrs;
     const ef_optional *o = NULL;
     EF_TRY(optional_of(c, &o));
     if (!o->has_value)
@@ -96,17 +95,7 @@ static ef_status *get_value_run(const ef_call *c) {
     if (o->n != c->n_out)
         return ef_error(EF_INVALID, "%s: output_types has %d components, but the optional holds %d",
                         c->op->name, c->n_out, o->n);
-    for (int k = 0; k < c->n_out; k++) {
-        ef_shape shape = ef_shape_from(&o->value[k]);
-        if ((ef_dtype)o->value[k].dtype != a->output_types.at[k] ||
-            !ef_shape_may_equal(&shape, &a->output_shapes.at[k]))
-            return ef_error(EF_INVALID, "%s: component %d is %s, but %s %s is declared",
-                            c->op->name, k, EF_TENSOR(&o->value[k]),
-                            ef_dtype_name(a->output_types.at[k]),
-                            EF_SHAPE(&a->output_shapes.at[k]));
-        EF_TRY(ef_out_share(c, k, &o->value[k]));
-    }
-    return NULL;
+    return ef_components_out(c, o->value);
 }
 
 const ef_op ef_op_OptionalGetValue = {

@@ -12,4 +12,7 @@ typedef struct ef_optional {
 /* An empty optional with space for n components; refs 1. */
 ef_status *ef_optional_make(int n, ef_optional **out);
 ef_shape_fn ef_components_infer; /* outputs have the shapes of the attribute output_shapes */
+/* Makes `made` the outputs of an op with the attributes output_types and output_shapes, if they are
+ * what these declare: a plan relies on it. The caller still owns `made`. */
+ef_status *ef_components_out(const ef_call *c, const ef_tensor *made);
 #endif

@@ -1,6 +1,7 @@
 /* EditDistance: how many insertions, deletions and substitutions turn one sequence into another.
  * The last axis of two sparse tensors holds the sequences. */
 #include "base/alloc.h"
+#include "ops/array/array.h"
 #include "ops/sparse/sparse.h"
 #include "ops/string/strings.h"
 #include <math.h>
@@ -19,6 +20,7 @@ static ef_status *edit_shape(ef_infer *i) {
     if (rank == 0)
         return ef_error(EF_INVALID, "%s: hypothesis and truth must have at least one axis",
                         i->op->name);
+    EF_TRY(ef_need_rank_held(i->op, rank - 1));
     i->out[0].shape = (ef_shape){.rank = (int)rank - 1};
     for (int d = 0; d + 1 < rank; d++) i->out[0].shape.dim[d] = EF_DIM_UNKNOWN;
     return NULL;
@@ -118,6 +120,7 @@ static ef_status *edit_run(const ef_call *c) {
                         "%s: hypothesis has %d axes and truth %d; both must have the same number, "
                         "at least one",
                         c->op->name, x.rank, y.rank);
+    EF_TRY(ef_need_rank_held(c->op, x.rank - 1));
     EF_TRY(need_order(c, &x, "hypothesis"));
     EF_TRY(need_order(c, &y, "truth"));
     ef_shape shape = {.rank = x.rank - 1};

@@ -2,6 +2,7 @@
  * that size), single sizes, ranks 0 and 8, extreme values, extreme attributes, and sizes near
  * overflow that only shape inference sees, without memory for them. */
 #include "sweep.h"
+#include "evenflow.h"
 #include "ops/run.h"
 #include "ops/signature.h"
 #include <math.h>
@@ -392,6 +393,27 @@ static const double patience = 1.5; /* seconds of processor time; the arguments 
 static const double patience = 30;
 #endif
 
+static ef_canceller *limit; /* made once */
+
+/* An op with an effect may wait for another thread, as one that takes more elements from a queue
+ * than there are: it is cancelled after some seconds. Returns whether it will be. */
+static bool begin_limit(const ef_op *op) {
+    if (!(op->traits & EF_EFFECT)) return false;
+    ef_status *s = limit == NULL ? ef_canceller_new(&limit) : NULL;
+    if (s != NULL) {
+        ef_status_free(s);
+        return false;
+    }
+    ef_canceller_deadline(limit, 5);
+    ef_canceller_use(limit);
+    return true;
+}
+
+static void end_limit(void) {
+    ef_canceller_use(NULL);
+    ef_canceller_reset(limit);
+}
+
 const char *ef_sweep_run(ef_sweep_call *c) {
     static _Thread_local char text[600];
     ef_fact said[MAX_OUT];
@@ -402,8 +424,10 @@ const char *ef_sweep_run(ef_sweep_call *c) {
     ef_status *s = infer(c, said, &n);
     if (!s && moderate(said, n, &why) && !c->declared) {
         double begin = (double)clock();
+        bool limited = begin_limit(c->op);
         s = ef_op_run(ef_context_here(), c->op, ef_attrs_fields(c->e.attrs), in, c->e.n_in, out,
                       MAX_OUT, &n_out);
+        if (limited) end_limit();
         if ((double)clock() - begin > patience * CLOCKS_PER_SEC) why = "it took seconds";
         for (int k = 0; !s && k < n_out; k++) {
             ef_shape got = ef_shape_from(&out[k]);

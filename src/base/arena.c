@@ -1,8 +1,8 @@
-/* Chunks in a list, newest first; an allocation moves a pointer. A new chunk is at most a quarter of
- * what the arena has, up to 256 KiB, so no more than that is unused behind the last allocation. A
- * request too large for the next chunk gets a chunk of its own behind the newest, which keeps
- * serving small ones. Freed chunks of the three smallest sizes go to a free list for the next arena:
- * graphs that come and go reuse the same memory. */
+/* Chunks in a list, newest first; an allocation moves a pointer. A new chunk is at most a quarter
+ * of what the arena has, up to 256 KiB, so no more than that is unused behind the last allocation.
+ * A request too large for the next chunk gets a chunk of its own behind the newest, which keeps
+ * serving small ones. Freed chunks of the three smallest sizes go to a free list for the next
+ * arena: graphs that come and go reuse the same memory. */
 #include "base/arena.h"
 #include "base/alloc.h"
 #include "base/free_list.h"

@@ -98,7 +98,7 @@ static ef_status *open_place(made *m, int64_t k) {
         s = ef_stage_open_under(&m->base, d, &m->open[k]);
     if (s == NULL && m->ahead != NULL)
         s = ef_read_ahead_open(&m->ahead[k], m->open[k], k < m->threads ? -1 : 0, m->base.note,
-                          m->any_order ? &m->bell : NULL);
+                               m->any_order ? &m->bell : NULL);
     ef_tensor_release(&variant);
     return s;
 }

@@ -11,7 +11,7 @@ static void prefetch_close(ef_stage *s) { ef_read_ahead_close(&((prefetch *)s)->
 static ef_status *prefetch_open(ef_stage *s) {
     EF_TRY(ef_stage_open_source(s));
     return ef_read_ahead_open(&((prefetch *)s)->ahead, s->source,
-                         ef_dataset_int(s->dataset, "buffer_size", -1), s->note, NULL);
+                              ef_dataset_int(s->dataset, "buffer_size", -1), s->note, NULL);
 }
 
 static ef_status *prefetch_next(ef_stage *s, ef_tensor *out, bool *end) {

@@ -38,7 +38,7 @@ static void prepare(ef_read_ahead *a, ef_stage *of, int64_t wish, ef_stage_note 
 }
 
 ef_status *ef_read_ahead_open(ef_read_ahead *a, ef_stage *of, int64_t wish, ef_stage_note *note,
-                         ef_bell *bell) {
+                              ef_bell *bell) {
     prepare(a, of, wish, note);
     a->bell = bell;
     return a->slots > 0 && of->blocks ? start(a) : NULL;

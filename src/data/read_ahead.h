@@ -26,7 +26,7 @@ enum {
 
 /* wish: how many elements the program wants prefetched; -1: AUTOTUNE. bell: or NULL. */
 ef_status *ef_read_ahead_open(ef_read_ahead *a, ef_stage *of, int64_t wish, ef_stage_note *note,
-                         ef_bell *bell);
+                              ef_bell *bell);
 /* The same for the last stage of a pipeline that does not end in a prefetch: its elements are
  * prefetched once they turn out to be slow. */
 void ef_read_ahead_inject(ef_read_ahead *a, ef_stage *of);

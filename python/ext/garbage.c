@@ -4,12 +4,12 @@
  * at old ones after many thousands, until which a program that makes a model in each iteration
  * holds dozens of them with their traces, plans and variables. So it is called after some traces
  * were made, for new objects; and for all when traces take twice the memory that they took after it
- * last ran, but for no more than a tenth of the time, because it looks at every object of the
+ * last ran, but for no more than a fifth of the time, because it looks at every object of the
  * program. It does nothing if the program has disabled it. */
 #include "function.h"
 #include <time.h>
 
-enum { LEAST_BYTES = 128 << 10, LEAST_NS = 1000000, PART = 10, TRACES = 4 };
+enum { LEAST_BYTES = 128 << 10, LEAST_NS = 1000000, PART = 5, TRACES = 4 };
 
 static uint64_t now_ns(void) {
     struct timespec t;

@@ -114,3 +114,14 @@ def test_older_names():
         assert tf.image.resize_with_pad(unknown, 55, 66).shape.as_list() == [55, 66, None]
     s = tf.sparse.expand_dims(tf.sparse.from_dense([1, 0]), tf.constant(0))
     assert s.shape == [1, 2]
+
+
+def test_a_number_of_colors_that_is_not_known():
+    """No colors mean the usual ones, whatever their channels: a trace must not reject what a call may bring."""
+    @tf.function(input_signature=[tf.TensorSpec((None, 0))])
+    def draw(colors):
+        return tf.image.draw_bounding_boxes(tf.zeros((1, 5, 6, 1)), tf.constant([[[0.0, 0.0, 1.0, 1.0]]]), colors)
+
+    assert draw(tf.zeros((0, 0))).numpy().max() == 1
+    with pytest.raises(tf.errors.InvalidArgumentError, match="colors must have equal or more channels"):
+        draw(tf.zeros((2, 0)))

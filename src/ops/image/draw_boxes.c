@@ -31,7 +31,7 @@ static ef_status *draw_infer(ef_infer *i) {
                         i->op->name, EF_SHAPE(x));
     if (i->n_in > 2 && x->rank == 4 && i->in[2].shape.rank == 2) {
         const int64_t *colors = i->in[2].shape.dim;
-        if (colors[0] != 0 && colors[1] >= 0 && x->dim[3] > colors[1])
+        if (colors[0] > 0 && colors[1] >= 0 && x->dim[3] > colors[1])
             return ef_error(EF_INVALID,
                             "%s: colors must have equal or more channels than the image provided: "
                             "colors is %s and images is %s",

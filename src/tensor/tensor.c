@@ -170,10 +170,11 @@ void ef_tensor_reshaped(ef_tensor *dst, const ef_tensor *src, const ef_shape *s)
 enum { PART_LEAST = 1024, PART_ALIGN = 64 };
 
 bool ef_tensor_part(ef_tensor *dst, const ef_tensor *src, int64_t at, const ef_shape *s) {
+    if (src->storage == NULL || src->storage->kind != EF_STORE_BYTES || src->data == NULL)
+        return false;
     size_t size = ef_dtype_size((ef_dtype)src->dtype);
     char *data = (char *)src->data + (size_t)at * size;
-    if (src->storage == NULL || src->storage->kind != EF_STORE_BYTES || src->data == NULL ||
-        (size_t)ef_shape_count(s) * size < PART_LEAST || (uintptr_t)data % PART_ALIGN != 0)
+    if ((size_t)ef_shape_count(s) * size < PART_LEAST || (uintptr_t)data % PART_ALIGN != 0)
         return false;
     ef_tensor_reshaped(dst, src, s);
     dst->data = data;

@@ -21,8 +21,8 @@ struct ef_storage {
     size_t bytes;                  /* capacity in bytes */
     void *data;                    /* NULL: deferred */
     void (*end)(ef_storage *self); /* releases everything, itself included */
-    ef_status *(*materialize)(
-        ef_storage *self); /* pending or on a device: computes or fetches `data` */
+    /* If it is pending or on a device: computes or fetches `data`. */
+    ef_status *(*materialize)(ef_storage *self);
 };
 typedef enum ef_storage_kind {
     EF_STORE_BYTES, /* from the device allocator */
@@ -31,8 +31,7 @@ typedef enum ef_storage_kind {
     EF_STORE_OBJECT,  /* resource or variant: object.h */
     EF_STORE_GRAPH,   /* the graph of a symbolic tensor */
     EF_STORE_PENDING, /* deferred result; data is set when the pending graph has run */
-    EF_STORE_DEVICE /* on another device; data is set when it is copied to the host: device_tensor.h
-                     */
+    EF_STORE_DEVICE   /* on another device; data is set by a copy to the host: device_tensor.h */
 } ef_storage_kind;
 
 static inline ef_storage *ef_storage_ref(ef_storage *s) {
@@ -51,7 +50,8 @@ static inline bool ef_storage_sole(const ef_storage *s) {
 /* The data of storage that may be deferred: it is set once, by whichever thread computes it, and
  * read by any. */
 static inline void *ef_storage_data(const ef_storage *s) {
-    return atomic_load_explicit((_Atomic(void *) *)(uintptr_t)&s->data, memory_order_acquire);
+    void *data = atomic_load_explicit((_Atomic(void *) *)(uintptr_t)&s->data, memory_order_acquire);
+    return data;
 }
 static inline void ef_storage_data_set(ef_storage *s, void *data) {
     atomic_store_explicit((_Atomic(void *) *)&s->data, data, memory_order_release);
@@ -125,7 +125,8 @@ ef_brief ef_tensor_brief(const ef_tensor *t);            /* "float32 [2, 3]" */
 /* The data of a tensor that other threads may be materializing; NULL: not materialized yet. Once it
  * is set, plain reads are safe. */
 static inline void *ef_tensor_peek(const ef_tensor *t) {
-    return atomic_load_explicit((_Atomic(void *) *)(uintptr_t)&t->data, memory_order_acquire);
+    void *data = atomic_load_explicit((_Atomic(void *) *)(uintptr_t)&t->data, memory_order_acquire);
+    return data;
 }
 ef_status *ef_tensor_compute_deferred(ef_tensor *t);
 static inline ef_status *ef_tensor_materialize(ef_tensor *t) { /* afterwards t->data is set */

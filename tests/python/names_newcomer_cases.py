@@ -37,6 +37,12 @@ def edits_refused(tf, tmp):
         (1, second), (first, [[1]]), (tf.SparseTensor([[0, 0]], ["a"], [1, 1]), second))]
 
 
+def edits_in_stored_order(tf, tmp):
+    truth = tf.SparseTensor([[0, 0]], [1], [2, 2])
+    return [tf.edit_distance(tf.SparseTensor(at, values, [2, 2]), truth) for at, values in (
+        ([[0, 0], [0, 0]], [1, 2]), ([[0, 1], [0, 0]], [1, 2]), ([[0, 1], [0, 0], [1, 1], [1, 0]], [2, 1, 1, 1]))]
+
+
 def sparse_parts(tf, tmp):
     x = tf.sparse.from_dense(np.random.default_rng(1).integers(0, 3, (4, 7)))
     return [[[y.indices, y.values, y.dense_shape] for y in tf.sparse.split(x, n, axis)] for axis in (0, 1, -1) for n in (1, 2, 3)]

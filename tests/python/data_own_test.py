@@ -271,3 +271,22 @@ def test_elements_of_another_dtype_than_declared(use):
         other = tf.data.experimental.from_variant(tf.data.experimental.to_variant(made), tf.TensorSpec((None,), declared))
         with pytest.raises(tf.errors.InvalidArgumentError, match="Data type mismatch at component 0: expected"):
             list(use(other))
+
+
+def test_elements_of_another_shape_than_declared():
+    """Iterating eagerly, as in a function."""
+    def three(i):
+        made = tf.py_function(lambda unused: [1.0, 1.0], [i], tf.float64)
+        made.set_shape([3])
+        return made
+
+    iterator = iter(tf.data.Dataset.range(2).map(three))
+    for take in (next, lambda it: it.get_next()):
+        with pytest.raises(tf.errors.InvalidArgumentError, match=r"Incompatible shapes at component 0: expected \[3\], .* got \[2\]"):
+            take(iterator)
+
+
+def test_iterators_need_a_shape_for_each_component():
+    """The shapes beyond those given were whatever is behind them in memory."""
+    with pytest.raises(tf.errors.InvalidArgumentError, match="1 shapes for 3 components"):
+        tf.raw_ops.AnonymousIteratorV3(output_types=[tf.int64] * 3, output_shapes=[[]])

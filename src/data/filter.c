@@ -168,6 +168,7 @@ static int64_t scan_count(const ef_dataset *d) {
 }
 
 const ef_stage_kind ef_stage_scan = {.name = "Scan",
+                                     .remakes = true,
                                      .size = sizeof(asked),
                                      .open = scan_open,
                                      .next = scan_next,

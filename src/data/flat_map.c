@@ -179,6 +179,7 @@ static int64_t unknown(const ef_dataset *d) {
 }
 
 const ef_stage_kind ef_stage_flat_map = {.name = "FlatMap",
+                                         .remakes = true,
                                          .size = sizeof(made),
                                          .open = made_open,
                                          .next = flat_map_next,
@@ -271,6 +272,7 @@ static ef_status *interleave_next(ef_stage *s, ef_tensor *out, bool *end) {
 }
 
 const ef_stage_kind ef_stage_interleave = {.name = "Interleave",
+                                           .remakes = true,
                                            .size = sizeof(made),
                                            .open = made_open,
                                            .next = interleave_next,

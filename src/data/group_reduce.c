@@ -174,6 +174,7 @@ static int64_t unknown(const ef_dataset *d) {
 }
 
 const ef_stage_kind ef_stage_group_reduce = {.name = "GroupByReducer",
+                                             .remakes = true,
                                              .size = sizeof(group),
                                              .open = group_open,
                                              .next = group_next,

@@ -276,6 +276,7 @@ static ef_status *map_restore(ef_stage *s, ef_loader *r) {
 }
 
 const ef_stage_kind ef_stage_map = {.name = "Map",
+                                    .remakes = true,
                                     .size = sizeof(map),
                                     .open = map_open,
                                     .next = map_next,

@@ -264,8 +264,14 @@ typedef struct zip {
 
 static ef_status *zip_open(ef_stage *s) {
     zip *z = (zip *)s;
-    int n;
+    int n, width = 0;
     const ef_tensor *in = ef_dataset_arg(s->dataset, "input_datasets", &n);
+    for (int k = 0; k < n; k++) width += ef_dataset_width(ef_dataset_of(&in[k]));
+    if (width != s->width)
+        return ef_error(EF_INVALID,
+                        "%s: Number of components does not match: expected %d, but elements of its "
+                        "inputs have %d",
+                        s->dataset->op->name, s->width, width);
     z->part = ef_calloc((size_t)n, sizeof *z->part);
     if (z->part == NULL) return ef_no_memory((size_t)n * sizeof *z->part);
     for (; z->n < n; z->n++) {
@@ -354,6 +360,7 @@ static ef_status *zip_restore(ef_stage *s, ef_loader *r) {
 }
 
 const ef_stage_kind ef_stage_zip = {.name = "Zip",
+                                    .remakes = true,
                                     .size = sizeof(zip),
                                     .open = zip_open,
                                     .next = zip_next,

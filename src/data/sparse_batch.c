@@ -13,6 +13,7 @@ typedef struct batch {
 } batch;
 
 static ef_status *batch_open(ef_stage *s) {
+    EF_TRY(ef_stage_need_width(s->dataset, ef_dataset_source(s->dataset), 1));
     EF_TRY(ef_stage_open_source(s));
     ((batch *)s)->size = ef_dataset_int(s->dataset, "batch_size", 1);
     if (s->source->width == 1 && s->width == 3) return NULL;
@@ -128,6 +129,7 @@ static ef_status *batch_restore(ef_stage *s, ef_loader *r) {
 }
 
 const ef_stage_kind ef_stage_sparse_batch = {.name = "DenseToSparseBatch",
+                                             .remakes = true,
                                              .size = sizeof(batch),
                                              .open = batch_open,
                                              .next = batch_next,

@@ -28,8 +28,40 @@ ef_status *ef_stage_open_source(ef_stage *s) {
     return d != NULL ? ef_stage_open_under(s, d, &s->source) : NULL;
 }
 
+ef_status *ef_stage_need_width(const ef_dataset *d, const ef_dataset *of, int width) {
+    int n = ef_dataset_width(of);
+    if (n == width) return NULL;
+    return ef_error(EF_INVALID,
+                    "%s: Number of components does not match: expected %d, but elements of its "
+                    "input have %d",
+                    d->op->name, width, n);
+}
+
+ef_status *ef_stage_need_same(const ef_dataset *d, const ef_dataset *of) {
+    EF_TRY(ef_stage_need_width(d, of, ef_dataset_width(d)));
+    for (int k = 0; k < ef_dataset_width(d); k++) {
+        ef_dtype want = ef_dataset_type(d, k), have = ef_dataset_type(of, k);
+        if (want != have && want != EF_NO_DTYPE && have != EF_NO_DTYPE)
+            return ef_error(EF_INVALID,
+                            "%s: Data type mismatch at component %d: expected %s but got %s.",
+                            d->op->name, k, ef_dtype_name(want), ef_dtype_name(have));
+    }
+    return NULL;
+}
+
+/* A stage that hands on the components of its sources gives its caller as many tensors as they
+ * have, so what the program declares must be what they have. */
+static ef_status *check_sources(const ef_stage_kind *kind, const ef_dataset *d) {
+    const ef_dataset *source = ef_dataset_source(d);
+    const ef_dataset *second = ef_dataset_of(ef_dataset_arg(d, "another_dataset", NULL));
+    if (kind->remakes) return NULL;
+    if (source != NULL) EF_TRY(ef_stage_need_same(d, source));
+    return second != NULL ? ef_stage_need_same(d, second) : NULL;
+}
+
 ef_status *ef_stage_open(ef_run *run, const ef_dataset *d, ef_stage **out) {
     const ef_stage_kind *kind = kinds[d->op->dataset];
+    EF_TRY(check_sources(kind, d));
     ef_stage *s = ef_calloc(1, kind->size), *before = opening;
     if (s == NULL) return ef_no_memory(kind->size);
     s->kind = kind;

@@ -30,6 +30,7 @@ typedef struct ef_stage_kind {
     ef_status *(*save)(ef_stage *s, ef_saver *w);
     ef_status *(*restore)(ef_stage *s, ef_loader *r);
     bool sourceless; /* it may be without a source though its dataset has one */
+    bool remakes;    /* its elements have other components than those of its sources */
     bool drains;     /* if an element fails, the rest of its batch is drawn and dropped */
 } ef_stage_kind;
 
@@ -74,3 +75,7 @@ bool ef_stage_stacks(ef_stage *s);
 #include "ops/data/kinds.def"
 #undef EF_DATASET
 #endif
+/* EF_INVALID: elements of `of`, an input of d, do not have `width` components, or not those that d
+ * declares. */
+ef_status *ef_stage_need_width(const ef_dataset *d, const ef_dataset *of, int width);
+ef_status *ef_stage_need_same(const ef_dataset *d, const ef_dataset *of);

@@ -100,8 +100,11 @@ static ef_status *directed_open(ef_stage *s) {
     d->part = ef_calloc((size_t)n, sizeof *d->part);
     if (d->part == NULL) return ef_no_memory((size_t)n * sizeof *d->part);
     d->n = n;
-    for (; d->left < n; d->left++)
+    EF_TRY(ef_stage_need_width(s->dataset, ef_dataset_of(by), 1));
+    for (; d->left < n; d->left++) {
+        EF_TRY(ef_stage_need_same(s->dataset, ef_dataset_of(&in[d->left])));
         EF_TRY(ef_stage_open(s->run, ef_dataset_of(&in[d->left]), &d->part[d->left]));
+    }
     return ef_stage_open(s->run, ef_dataset_of(by), &s->source);
 }
 
@@ -175,6 +178,7 @@ static int64_t directed_count(const ef_dataset *d) {
 }
 
 const ef_stage_kind ef_stage_directed = {.name = "DirectedInterleave",
+                                         .remakes = true,
                                          .size = sizeof(directed),
                                          .open = directed_open,
                                          .next = directed_next,

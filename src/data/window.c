@@ -21,6 +21,7 @@ static ef_status *window_open(ef_stage *s) {
     if (__builtin_mul_overflow(w->size - 1, w->stride, &w->most) || w->most == INT64_MAX)
         return ef_error(EF_INVALID, "%s: size and stride are too large", s->dataset->op->name);
     w->most++;
+    EF_TRY(ef_stage_need_width(s->dataset, ef_dataset_source(s->dataset), s->width));
     EF_TRY(ef_stage_open_source(s));
     w->width = s->source->width;
     return NULL;
@@ -108,6 +109,7 @@ static ef_status *window_restore(ef_stage *s, ef_loader *r) {
 }
 
 const ef_stage_kind ef_stage_window = {.name = "Window",
+                                       .remakes = true,
                                        .size = sizeof(window),
                                        .open = window_open,
                                        .next = window_next,

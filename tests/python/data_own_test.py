@@ -247,3 +247,46 @@ def test_components_that_are_not_what_the_op_declares(wrap, what):
     for way in ways:
         with pytest.raises(tf.errors.InvalidArgumentError, match="says"):
             wrap(lambda way=way: [x + 1 for x in way()])()
+
+
+@pytest.mark.parametrize("use", [
+    lambda d: d.take(2), lambda d: d.batch(2), lambda d: d.shuffle(3), lambda d: d.prefetch(2), lambda d: d.repeat(2), lambda d: d.cache(),
+    lambda d: d.padded_batch(2, ()), lambda d: d.shard(2, 0), lambda d: d.unique(), lambda d: d.enumerate(), lambda d: d.batch(2).unbatch(),
+    lambda d: tf.data.Dataset.range(3).concatenate(d), lambda d: tf.data.Dataset.zip((d, d)), lambda d: d.window(2), lambda d: d.skip(1),
+    lambda d: tf.data.Dataset.choose_from_datasets([d, tf.data.Dataset.range(2)], tf.data.Dataset.range(2)),
+    lambda d: tf.data.Dataset.choose_from_datasets([tf.data.Dataset.range(2)] * 2, d),
+    lambda d: [d.take(1).get_single_element()]])
+def test_elements_wider_than_declared(use):
+    """A stage would write more tensors than its caller has space for."""
+    whole = tf.data.experimental.to_variant(tf.data.Dataset.zip((tf.data.Dataset.range(4),) * 400))
+    narrow = tf.data.experimental.from_variant(whole, tf.TensorSpec((), tf.int64))
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Number of components does not match: expected"):
+        list(use(narrow))
+
+
+@pytest.mark.parametrize("use", [lambda d: d.batch(2), lambda d: d.take(2), lambda d: d.padded_batch(2), lambda d: d.cache()])
+def test_elements_of_another_dtype_than_declared(use):
+    """As in TensorFlow; padding would be read as what it is not."""
+    for made, declared in ((tf.data.Dataset.from_tensors([1, 2]), tf.string), (tf.data.Dataset.from_tensors(["a", "b"]), tf.int32)):
+        other = tf.data.experimental.from_variant(tf.data.experimental.to_variant(made), tf.TensorSpec((None,), declared))
+        with pytest.raises(tf.errors.InvalidArgumentError, match="Data type mismatch at component 0: expected"):
+            list(use(other))
+
+
+def test_elements_of_another_shape_than_declared():
+    """Iterating eagerly, as in a function."""
+    def three(i):
+        made = tf.py_function(lambda unused: [1.0, 1.0], [i], tf.float64)
+        made.set_shape([3])
+        return made
+
+    iterator = iter(tf.data.Dataset.range(2).map(three))
+    for take in (next, lambda it: it.get_next()):
+        with pytest.raises(tf.errors.InvalidArgumentError, match=r"Incompatible shapes at component 0: expected \[3\], .* got \[2\]"):
+            take(iterator)
+
+
+def test_iterators_need_a_shape_for_each_component():
+    """The shapes beyond those given were whatever is behind them in memory."""
+    with pytest.raises(tf.errors.InvalidArgumentError, match="1 shapes for 3 components"):
+        tf.raw_ops.AnonymousIteratorV3(output_types=[tf.int64] * 3, output_shapes=[[]])

@@ -37,6 +37,12 @@ def edits_refused(tf, tmp):
         (1, second), (first, [[1]]), (tf.SparseTensor([[0, 0]], ["a"], [1, 1]), second))]
 
 
+def edits_in_stored_order(tf, tmp):
+    truth = tf.SparseTensor([[0, 0]], [1], [2, 2])
+    return [tf.edit_distance(tf.SparseTensor(at, values, [2, 2]), truth) for at, values in (
+        ([[0, 0], [0, 0]], [1, 2]), ([[0, 1], [0, 0]], [1, 2]), ([[0, 1], [0, 0], [1, 1], [1, 0]], [2, 1, 1, 1]))]
+
+
 def sparse_parts(tf, tmp):
     x = tf.sparse.from_dense(np.random.default_rng(1).integers(0, 3, (4, 7)))
     return [[[y.indices, y.values, y.dense_shape] for y in tf.sparse.split(x, n, axis)] for axis in (0, 1, -1) for n in (1, 2, 3)]
@@ -44,12 +50,37 @@ def sparse_parts(tf, tmp):
 
 def sparse_parts_refused(tf, tmp):
     x = tf.sparse.from_dense([[1, 0]])
-    return [_tried(lambda: tf.sparse.split(*given)) for given in ((x,), (x, 2), ([[1, 0]], 2, 1))]  # noqa: B023
+    return [_tried(lambda: tf.sparse.split(*given)) for given in (  # noqa: B023
+        (x,), (x, 2), ([[1, 0]], 2, 1), (x, 3, 1), (x, 2, 0), (x, 0, 1), (x, -1, 1), (x, 1, 2), (x, 1, -3), (x, 2.0, 1),
+        (x, tf.constant(2), 1))]
 
 
 def volumes(tf, tmp):
     x = tf.constant(np.random.default_rng(2).normal(size=(2, 5, 6, 4, 2)).astype("float32"))
     return [tf.extract_volume_patches(x, [1, 2, 3, 2, 1], [1, step, 1, step, 1], padding) for padding in ("SAME", "VALID") for step in (1, 2)]
+
+
+def volumes_of_one_element(tf, tmp):
+    """Patches of one element, strides beyond the patch, empty volumes, and sizes that are known only when the function runs."""
+    def f(shape, *how):
+        x = tf.reshape(tf.range(float(np.prod(shape))), shape)
+        known = tf.extract_volume_patches(x, *how)
+        spec = tf.TensorSpec([None, None, None, None, shape[4]])
+        later = tf.function(lambda x: tf.extract_volume_patches(x, *how), input_signature=[spec])
+        return known, later(x)
+
+    one = [1, 1, 1, 1, 1]
+    return [f(shape, sizes, [1, *steps, 1], padding) for padding in ("SAME", "VALID") for shape, sizes, steps in (
+        ((1, 3, 3, 3, 1), one, (1, 1, 1)), ((1, 3, 3, 3, 1), one, (5, 5, 5)), ((1, 7, 6, 9, 2), [1, 2, 1, 2, 1], (4, 4, 5)),
+        ((0, 3, 3, 3, 1), one, (1, 1, 1)), ((1, 0, 3, 3, 1), one, (2, 2, 2)), ((2, 3, 5, 4, 1), [1, 3, 2, 4, 1], (2, 3, 1)))]
+
+
+def volumes_refused(tf, tmp):
+    x, one = tf.ones([1, 3, 3, 3, 1]), [1] * 5
+    return [_tried(lambda: tf.extract_volume_patches(*given)) for given in (  # noqa: B023
+        (x, [1, 0, 1, 1, 1], one, "SAME"), (x, one, [1, 0, 1, 1, 1], "SAME"), (x, one, [1, -1, 1, 1, 1], "VALID"),
+        (x, [2, 1, 1, 1, 1], one, "VALID"), (x, one, [1, 1, 1, 1, 2], "VALID"), (tf.ones([3, 3, 3]), one, one, "VALID"),
+        (x, [1] * 4, one, "VALID"), (x, one, one, "FULL"), (x, [1, 9, 1, 1, 1], one, "VALID"))]
 
 
 TEXTS = ("h\u00e9llo", "", "\u65e5\u672cx", ["ab", "\u00e9"], [["a", "\u65e5"], ["", "z"]])

@@ -17,7 +17,9 @@ ef_status *ef_iterator_next(const ef_tensor *handle, ef_tensor *out, int max_out
     for (int k = 0; k < it->width; k++) out[k] = (ef_tensor){0};
     ef_status *s = ef_data.next(p, out, &end);
     ef_data.unref(p);
+    if (s == NULL && !end) s = ef_element_check("iterator", it->set, out);
     if (s == NULL) *n_out = end ? -1 : it->width;
+    for (int k = 0; k < it->width && s != NULL; k++) ef_tensor_release(&out[k]);
     return s;
 }
 

@@ -19,6 +19,12 @@ static void iterator_end(ef_storage *self) {
 
 ef_status *ef_iterator_make(const void *attrs, const char *name, ef_iterator **out) {
     static atomic_uint_fast64_t last;
+    const ef_dataset_attrs *a = attrs;
+    if (a->output_types.n != a->output_shapes.n)
+        return ef_error(EF_INVALID,
+                        "iterator: `output_shapes` has %d shapes for %d components; give one for "
+                        "each",
+                        a->output_shapes.n, a->output_types.n);
     ef_iterator *it = ef_calloc(1, sizeof *it);
     if (it == NULL) return ef_no_memory(sizeof *it);
     if (name != NULL && (it->name = ef_strdup(name)) == NULL) {
@@ -156,19 +162,27 @@ static ef_status *take(const ef_call *c, const ef_types *types, ef_tensor *made,
     return s;
 }
 
-ef_status *ef_components_out(const ef_call *c, const ef_tensor *made) {
-    const ef_dataset_attrs *a = c->attrs;
-    for (int k = 0; k < c->n_out; k++) {
+ef_status *ef_element_check(const char *op, const ef_dataset_attrs *a, const ef_tensor *made) {
+    for (int k = 0; k < a->output_types.n; k++) {
         ef_shape shape = ef_shape_from(&made[k]);
         if ((ef_dtype)made[k].dtype != a->output_types.at[k])
-            return ef_error(EF_INVALID, "%s: component %d is %s, but output_types says %s",
-                            c->op->name, k, ef_dtype_name((ef_dtype)made[k].dtype),
-                            ef_dtype_name(a->output_types.at[k]));
+            return ef_error(EF_INVALID,
+                            "%s: Data type mismatch at component %d: expected %s, as output_types "
+                            "says, but got %s.",
+                            op, k, ef_dtype_name(a->output_types.at[k]),
+                            ef_dtype_name((ef_dtype)made[k].dtype));
         if (!ef_shape_may_equal(&shape, &a->output_shapes.at[k]))
-            return ef_error(EF_INVALID, "%s: component %d has shape %s, but output_shapes says %s",
-                            c->op->name, k, EF_SHAPE(&shape), EF_SHAPE(&a->output_shapes.at[k]));
-        EF_TRY(ef_out_share(c, k, &made[k]));
+            return ef_error(EF_INVALID,
+                            "%s: Incompatible shapes at component %d: expected %s, as "
+                            "output_shapes says, but got %s.",
+                            op, k, EF_SHAPE(&a->output_shapes.at[k]), EF_SHAPE(&shape));
     }
+    return NULL;
+}
+
+ef_status *ef_components_out(const ef_call *c, const ef_tensor *made) {
+    EF_TRY(ef_element_check(c->op->name, c->attrs, made));
+    for (int k = 0; k < c->n_out; k++) EF_TRY(ef_out_share(c, k, &made[k]));
     return NULL;
 }
 

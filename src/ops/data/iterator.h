@@ -51,6 +51,10 @@ ef_status *ef_iterator_start(const ef_op *op, ef_iterator *it, const ef_dataset 
 /* The pipeline of the iterator from now on; taken over. */
 void ef_iterator_set(ef_iterator *it, struct ef_pipeline *p);
 
+/* EF_INVALID: an element is not what output_types and output_shapes declare; op: for the message.
+ */
+ef_status *ef_element_check(const char *op, const ef_dataset_attrs *a, const ef_tensor *made);
+
 /* What AnonymousIterator and its successors do. */
 ef_status *ef_iterator_anonymous_run(const ef_call *c);
 

@@ -68,12 +68,14 @@ static float score(const sequence *hypothesis, const sequence *truth, bool norma
     return edits / (float)truth->n;
 }
 
+/* The sequences must ascend. Their elements count in the order in which they are stored, whatever
+ * their last coordinates are, as in TensorFlow. */
 static ef_status *need_order(const ef_call *c, const ef_sparse *x, const char *name) {
     for (int64_t k = 1; k < x->n; k++)
-        if (ef_index_order(x->index + (k - 1) * x->rank, x->index + k * x->rank, x->rank) >= 0)
+        if (ef_index_order(x->index + (k - 1) * x->rank, x->index + k * x->rank, x->rank - 1) > 0)
             return ef_error(EF_INVALID,
-                            "%s: %s_indices[%lld] = %s does not follow the row before it; indices "
-                            "must ascend (tf.sparse.reorder sorts them)",
+                            "%s: %s_indices[%lld] = %s belongs to a sequence before that of the "
+                            "previous row; sequences must ascend (tf.sparse.reorder sorts them)",
                             c->op->name, name, (long long)k,
                             EF_INDEX(x->index + k * x->rank, x->rank));
     return NULL;

@@ -54,6 +54,8 @@ def python_names():
         if name.startswith(("__", "raw_ops.")):
             continue
         own = getattr(obj, "_op_name", None)
+        if isinstance(obj, evenflow._core.Front):
+            obj = obj.__wrapped__
         if own is None and inspect.isfunction(obj) and obj.__module__.startswith("evenflow."):
             called = re.findall(r"\braw\.([A-Z]\w+)", inspect.getsource(obj))
         else:

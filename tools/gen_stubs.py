@@ -124,11 +124,17 @@ def class_stub(name, cls):
     """A class with the members of itself and its bases. The stub of Tensor has the names of eager tensors too."""
     lines = [f"class {name}:", f"    {quoted(cls.__doc__)}"]
     init = cls.__dict__.get("__init__")
-    text = signature(init) if inspect.isfunction(init) else "(self, *args, **kwargs)"
+    if init is None and any(b.__module__ == "evenflow._core" and b.__text_signature__ for b in cls.__mro__):  # made in C
+        text = signature(cls).replace("(", "(self, ", 1)
+    else:
+        text = signature(init) if inspect.isfunction(init) else "(self, *args, **kwargs)"
     lines.append(f"    def __init__{text}: ...")
     seen = {}
     for base in reversed(cls.__mro__[:-1]):
         seen.update(vars(base))
+    if name == "DType":  # a class in C has all comparisons; these raise
+        for key in ("__lt__", "__le__", "__gt__", "__ge__"):
+            seen.pop(key, None)
     for key in sorted(seen):
         if key.startswith("_"):
             lines += operator(key, name)

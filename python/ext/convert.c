@@ -456,11 +456,40 @@ ef_dtype own_dtype(PyObject *o) {
     return EF_NO_DTYPE;
 }
 
+PyObject *convert_by_method(PyObject *o, PyObject *dtype) {
+    static PyObject *name;
+    if (name == NULL && (name = PyUnicode_InternFromString("__tf_tensor__")) == NULL) return NULL;
+    if (!PyType_HasFeature(Py_TYPE(o), Py_TPFLAGS_HEAPTYPE) || PyList_Check(o) || PyTuple_Check(o))
+        return NULL;
+    PyObject *method = PyObject_GetAttr((PyObject *)Py_TYPE(o), name);
+    if (method == NULL) return clear_error(), NULL;
+    PyObject *made = PyObject_CallFunctionObjArgs(method, o, dtype, NULL);
+    Py_DECREF(method);
+    if (made == NULL || IS_TENSOR(made)) return made;
+    ef_dtype t = dtype != Py_None ? dtype_of(dtype) : EF_NO_DTYPE;
+    PyObject *again = convert(made, t, MUST);
+    Py_DECREF(made);
+    return again;
+}
+
+PyObject *convert_already(PyObject *x, PyObject *dtype) {
+    if (IS_EAGER(x) || IS_SYMBOLIC(x))
+        return dtype_is((ef_dtype)((tensor_object *)x)->t.dtype, dtype) ? Py_NewRef(x) : NULL;
+    if (!PyObject_TypeCheck(x, core_type) || IS_TENSOR(x) || IS_VARIABLE(x)) return NULL;
+    PyObject *made = convert_by_method(x, Py_None);
+    if (made != NULL && !dtype_is((ef_dtype)((tensor_object *)made)->t.dtype, dtype))
+        Py_CLEAR(made);
+    return made;
+}
+
 static int from_hook(PyObject *o, ef_dtype dtype, int hint, operand *out) {
-    PyObject *d = dtype != EF_NO_DTYPE ? dtype_object(dtype) : Py_NewRef(Py_None);
+    PyObject *d = dtype != EF_NO_DTYPE ? dtype_object(dtype) : Py_NewRef(Py_None), *t = NULL;
     if (d == NULL) return -1;
-    PyObject *how = hint == HINT ? Py_True : hint == PLAIN ? Py_None : Py_False;
-    PyObject *t = PyObject_CallFunctionObjArgs(hooks.convert, o, d, how, NULL);
+    if (hint == MUST || (hint == HINT && dtype == EF_NO_DTYPE)) t = convert_by_method(o, d);
+    if (t == NULL && !PyErr_Occurred()) {
+        PyObject *how = hint == HINT ? Py_True : hint == PLAIN ? Py_None : Py_False;
+        t = PyObject_CallFunctionObjArgs(hooks.convert, o, d, how, NULL);
+    }
     Py_DECREF(d);
     if (t == NULL) return -1;
     if (!IS_TENSOR(t)) {
@@ -489,6 +518,7 @@ int operand_from(PyObject *o, ef_dtype dtype, int hint, operand *out) {
             return check(ef_tensor_from(EF_F32, NULL, &v, &out->own), NULL);
     }
     if (IS_VARIABLE(o)) return variable_read((variable_object *)o, &out->own);
+    if (PyObject_TypeCheck(o, core_type)) return from_hook(o, dtype, hint, out);
     if (is_array(o)) {
         if (array_to_tensor(o, dtype, &out->own) == 0) return 0;
         if (hint != HINT || dtype == EF_NO_DTYPE) return -1;

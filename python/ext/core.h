@@ -47,7 +47,6 @@ extern PyTypeObject *core_type, *tensor_type, *eager_type, *symbolic_type, *vari
 typedef struct core_hooks {
     PyObject *graph_error; /* (message, op) -> exception, while a graph is built */
     PyObject *error;       /* (code, message, op) -> exception */
-    PyObject *shape;       /* TensorShape._from_dims(dims, of) */
     PyObject *as_dtype;    /* (DType, name, numpy or Python type) -> DType */
     PyObject
         *convert; /* (value, dtype or None, as_hint; None: PLAIN) -> Tensor; values unknown to C */
@@ -61,6 +60,7 @@ typedef struct core_hooks {
     PyObject *iterate;                    /* (symbolic tensor) -> iterator, or raises */
     PyObject *opens;                      /* (class) -> bool: tf.function flattens its instances */
     PyObject *take_apart; /* (structure) -> (constant part, tuple of components[, unknown sizes]) */
+    PyObject *composite;  /* the class CompositeTensor */
     PyObject *op_failed;  /* (graph, exception): notes which op raised it */
     PyObject *put_together; /* (structure, constant part, list of components) -> a new structure */
     PyObject *variable_again;     /* (variable, handle) -> a variable like it, with that handle */
@@ -106,11 +106,18 @@ ef_status *raised_in_python(void);
 /* ---- dtype.c --------------------------------------------------------------------------------- */
 ef_dtype dtype_of(PyObject *o);     /* DType, str, numpy dtype or type; EF_NO_DTYPE and TypeError */
 PyObject *dtype_object(ef_dtype t); /* new reference */
-/* TensorShape. of: the tensor whose dimensions are being read, or NULL; the trace in progress notes
- * which sizes of its arguments are read, and keeps the others unknown. */
-PyObject *shape_object(const ef_shape *s, PyObject *of);
+bool dtype_is(ef_dtype t, PyObject *o);     /* whether o, a DType or a name, is t */
 int shape_from(PyObject *o, ef_shape *out); /* TensorShape, None, int or sequence; -1 raised */
 PyObject *dims_tuple(const ef_shape *s);    /* of int and None; None if the rank is unknown */
+int dtype_init(PyObject *module);
+
+/* ---- shape.c, name_scope.c, front.c -----------------------------------------------------------
+ * A TensorShape. of: the tensor whose dimensions are being read, or NULL; the trace in progress
+ * notes which sizes of its arguments are read, and keeps the others unknown. */
+PyObject *shape_object(const ef_shape *s, PyObject *of);
+int shape_init(PyObject *module);
+int name_scope_init(PyObject *module);
+int front_init(PyObject *module);
 
 /* ---- tensor.c -------------------------------------------------------------------------------- */
 tensor_object *tensor_make(void); /* an eager tensor object with a zeroed tensor */
@@ -144,6 +151,12 @@ int operand_from(PyObject *o, ef_dtype dtype, int hint, operand *out); /* -1: ra
 void operand_end(operand *o);
 /* A tensor object from any value. */
 PyObject *convert(PyObject *o, ef_dtype dtype, int hint);
+/* The tensor that the object's own method __tf_tensor__(dtype) makes, as of Keras's variables.
+ * NULL: it has none, or an exception is set. */
+PyObject *convert_by_method(PyObject *o, PyObject *dtype);
+/* The value as a Tensor if it is one of that dtype, given as a DType or by its name, or an object
+ * such as Keras's variable that stands for one. NULL: it is to be cast, or an exception is set. */
+PyObject *convert_already(PyObject *x, PyObject *dtype);
 /* The dtype of a tensor, a variable or a numpy value; EF_NO_DTYPE for Python values. */
 ef_dtype own_dtype(PyObject *o);
 

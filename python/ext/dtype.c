@@ -1,7 +1,68 @@
-/* Converts dtypes and shapes between Python and C. Their classes are written in Python. */
+/* Converts dtypes and shapes between Python and C, and the base class of tf.DType: its number, by
+ * which dtypes are hashed and compared. The rest of the class is written in Python. */
 #include "core.h"
+#include <structmember.h>
 
+typedef struct dtype_value {
+    PyObject_HEAD long number; /* of TensorFlow's DataType enum */
+} dtype_value;
+
+static PyTypeObject *dtype_base;
+static PyObject *dtype_words; /* names of dtypes -> DType */
 static PyObject *str_enum;
+
+static Py_hash_t dtype_hash(PyObject *o) { return ((dtype_value *)o)->number; }
+
+static PyObject *dtype_compare(PyObject *a, PyObject *b, int how) {
+    if (how != Py_EQ && how != Py_NE) Py_RETURN_NOTIMPLEMENTED;
+    int same = a == b;
+    if (!same && PyUnicode_CheckExact(b) && dtype_words != NULL) {
+        same = PyDict_GetItemWithError(dtype_words, b) == a;
+    } else if (!same && b != Py_None && Py_TYPE(a) != Py_TYPE(b)) {
+        PyObject *means = attr_call(a, "_is_meant_by", b);
+        same = means != NULL ? PyObject_IsTrue(means) : -1;
+        Py_XDECREF(means);
+    }
+    if (same < 0 || PyErr_Occurred()) return NULL;
+    return PyBool_FromLong(same == (how == Py_EQ));
+}
+
+static void dtype_dealloc(PyObject *o) {
+    PyTypeObject *type = Py_TYPE(o);
+    type->tp_free(o);
+    Py_DECREF(type);
+}
+
+static PyObject *register_dtype_words(PyObject *module, PyObject *dict) {
+    (void)module;
+    if (!PyDict_Check(dict)) return PyErr_Format(PyExc_TypeError, "the names of dtypes are a dict");
+    Py_XSETREF(dtype_words, Py_NewRef(dict));
+    Py_RETURN_NONE;
+}
+
+int dtype_init(PyObject *module) {
+    static PyMemberDef members[] = {{"_enum", T_LONG, offsetof(dtype_value, number), 0, NULL},
+                                    {NULL, 0, 0, 0, NULL}};
+    static PyMethodDef functions[] = {
+        {"register_dtype_words", register_dtype_words, METH_O, "Registers the names of dtypes."},
+        {NULL, NULL, 0, NULL}};
+    PyType_Slot slots[] = {{Py_tp_doc, "The base of DType: its number."},
+                           {Py_tp_dealloc, dtype_dealloc},
+                           {Py_tp_hash, dtype_hash},
+                           {Py_tp_richcompare, dtype_compare},
+                           {Py_tp_members, members},
+                           {0, NULL}};
+    PyType_Spec spec = {"evenflow._core.DTypeBase", sizeof(dtype_value), 0,
+                        Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
+    if ((dtype_base = add_type(module, &spec, NULL, "DTypeBase")) == NULL) return -1;
+    return PyModule_AddFunctions(module, functions);
+}
+
+/* Whether the tensor of an op has the dtype that `o` means: a DType or a name. */
+bool dtype_is(ef_dtype t, PyObject *o) {
+    if (PyUnicode_CheckExact(o) && dtype_words != NULL) o = PyDict_GetItem(dtype_words, o);
+    return o != NULL && t < EF_DTYPES && o == hooks.dtype[t];
+}
 
 ef_dtype dtype_of(PyObject *o) {
     if (PyUnicode_Check(o)) {
@@ -43,15 +104,6 @@ PyObject *dims_tuple(const ef_shape *s) {
             PyTuple_SET_ITEM(dims, d, o);
     }
     return dims;
-}
-
-PyObject *shape_object(const ef_shape *s, PyObject *of) {
-    PyObject *dims = dims_tuple(s);
-    if (dims == NULL) return NULL;
-    PyObject *o = of != NULL ? PyObject_CallFunctionObjArgs(hooks.shape, dims, of, NULL)
-                             : PyObject_CallOneArg(hooks.shape, dims);
-    Py_DECREF(dims);
-    return o;
 }
 
 static int dim_from(PyObject *o, int64_t *out) {

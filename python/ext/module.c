@@ -31,6 +31,23 @@ static PyObject *core_is_symbolic(PyObject *module, PyObject *o) {
     return PyBool_FromLong(IS_TENSOR(o) && (((tensor_object *)o)->t.flags & EF_TENSOR_SYMBOLIC));
 }
 
+static PyObject *core_is_tensor(PyObject *module, PyObject *const *args, Py_ssize_t n,
+                                PyObject *names) {
+    (void)module;
+    bool named = n == 0 && names != NULL && PyTuple_GET_SIZE(names) == 1 &&
+                 PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(names, 0), "x") == 0;
+    if (!named && (n != 1 || names != NULL))
+        return PyErr_Format(PyExc_TypeError, "is_tensor takes one argument, x");
+    PyObject *x = args[0];
+    if (IS_TENSOR(x) || PyObject_TypeCheck(x, core_type)) Py_RETURN_TRUE;
+    if (x == Py_None || PyUnicode_CheckExact(x) || PyFloat_CheckExact(x) || PyLong_CheckExact(x))
+        Py_RETURN_FALSE;
+    int composite = PyObject_IsInstance(x, hooks.composite);
+    if (composite < 0) return NULL;
+    if (composite > 0) return attr_get(x, "_is_tensor");
+    return PyBool_FromLong(PyObject_IsInstance(x, (PyObject *)core_type));
+}
+
 static PyObject *core_register(PyObject *module, PyObject *args, PyObject *kwargs) {
     (void)module;
     (void)args;
@@ -39,7 +56,6 @@ static PyObject *core_register(PyObject *module, PyObject *args, PyObject *kwarg
         PyObject **at;
     } slot[] = {{"error", &hooks.error},
                 {"graph_error", &hooks.graph_error},
-                {"shape", &hooks.shape},
                 {"as_dtype", &hooks.as_dtype},
                 {"convert", &hooks.convert},
                 {"repr", &hooks.repr},
@@ -56,6 +72,7 @@ static PyObject *core_register(PyObject *module, PyObject *args, PyObject *kwarg
                 {"opens", &hooks.opens},
                 {"take_apart", &hooks.take_apart},
                 {"op_failed", &hooks.op_failed},
+                {"composite", &hooks.composite},
                 {"put_together", &hooks.put_together},
                 {"variable_again", &hooks.variable_again},
                 {"parameters", &hooks.parameters},
@@ -97,6 +114,11 @@ static PyMethodDef functions[] = {
      "Converts any value to a Tensor."},
     {"set_package", set_package, METH_O, "Sets the folder whose frames are not the user's code."},
     {"set_launcher", set_launcher, METH_O, "Sets the script whose frames are not the user's code."},
+    {"is_tensor", (PyCFunction)(void (*)(void))core_is_tensor, METH_FASTCALL | METH_KEYWORDS,
+     "is_tensor($module, x)\n--\n\n"
+     "Whether `x` is a tensor, a variable, or a composite tensor such as a RaggedTensor.\n\n"
+     "Args:\n    x: Any Python object.\n\n"
+     "Example:\n\n>>> tf.is_tensor(tf.constant(1)), tf.is_tensor(1)\n(True, False)"},
     {"is_symbolic", core_is_symbolic, METH_O, "Whether it is a tensor of a graph."},
     {"register", (PyCFunction)(void (*)(void))core_register, METH_VARARGS | METH_KEYWORDS,
      "Registers the functions and classes of Python that the C part uses."},
@@ -113,7 +135,8 @@ PyMODINIT_FUNC PyInit__core(void) {
     PyObject *m = PyModule_Create(&definition);
     if (m == NULL) return NULL;
     blocking_init();
-    if (array_init() < 0 || tensor_init(m) < 0 || op_init(m) < 0 || number_init() < 0 ||
+    if (array_init() < 0 || dtype_init(m) < 0 || shape_init(m) < 0 || name_scope_init(m) < 0 ||
+        front_init(m) < 0 || tensor_init(m) < 0 || op_init(m) < 0 || number_init() < 0 ||
         index_init() < 0 || graph_init(m) < 0 || known_init(m) < 0 || variable_init(m) < 0 ||
         tape_init(m) < 0 || callback_init(m) < 0 || function_init(m) < 0 || session_init(m) < 0 ||
         record_init(m) < 0 || settings_init(m) < 0 || devices_init(m) < 0 || describe_init(m) < 0 ||

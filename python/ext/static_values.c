@@ -24,6 +24,13 @@ static PyObject *core_static_shape(PyObject *module, PyObject *o) {
     return dims_tuple(&s);
 }
 
+static PyObject *core_rank(PyObject *module, PyObject *o) {
+    (void)module;
+    if (!IS_TENSOR(o)) return PyErr_Format(PyExc_TypeError, "%R is not a Tensor", o);
+    int rank = ef_tensor_shape(&((tensor_object *)o)->t).rank;
+    return rank < 0 ? Py_NewRef(Py_None) : PyLong_FromLong(rank);
+}
+
 /* The elements of a 1-D integer tensor as a shape, as far as they are known. */
 static PyObject *core_known_shape(PyObject *module, PyObject *o) {
     (void)module;
@@ -198,6 +205,7 @@ static PyMethodDef functions[] = {
     {"static_value", core_static_value, METH_O,
      "The value of a tensor if it is the same in every call, or None."},
     {"static_shape", core_static_shape, METH_O, "The sizes that are the same in every call."},
+    {"rank", core_rank, METH_O, "The rank if it is known, else None."},
     {"known_shape", core_known_shape, METH_O,
      "The elements of a 1-D tensor as a shape, as far as they are known."},
     {"set_shape", core_set_shape, METH_VARARGS, "Merges a shape into the static shape."},

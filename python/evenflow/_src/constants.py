@@ -6,7 +6,7 @@ import numbers
 import numpy as np
 
 from . import _core, dtypes, nest
-from .namespace import export
+from .namespace import export, front
 
 # Kind of the requested dtype -> the classes that the leaves of a list may have.
 _LEAVES = {"F": (numbers.Real, np.integer, np.floating), "I": (numbers.Integral, np.integer), "C": (numbers.Complex, np.number),
@@ -134,6 +134,7 @@ def graph_array(value, dtype=None, shape=None):
 
 
 @export("convert_to_tensor")
+@front("convert_to_tensor")
 def convert_to_tensor(value, dtype=None, dtype_hint=None, name=None):
     """Converts `value` to a Tensor. Raises ValueError or TypeError if that is not possible."""
     tensor = _core.convert(value, dtype, dtype_hint)

@@ -29,10 +29,15 @@ def _supports(api):
     """Whether `api` is a public op or function whose parameters are fixed."""
     if type(api) is _Op:
         return not api._keywords_only
-    if not isinstance(api, types.FunctionType) or not api.__module__.startswith("evenflow."):
+    if not isinstance(_written(api), types.FunctionType) or not api.__module__.startswith("evenflow."):
         return False
     varied = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
-    return not inspect.unwrap(api).__code__.co_flags & varied and (_asks(api) or not api.__code__.co_freevars)
+    return not inspect.unwrap(api).__code__.co_flags & varied and (_asks(api) or not _written(api).__code__.co_freevars)
+
+
+def _written(api):
+    """The Python function behind a function with a short path in C."""
+    return api.__wrapped__ if type(api) is _core.Front else api
 
 
 def _asks(function):
@@ -41,9 +46,10 @@ def _asks(function):
     return "redirect" in names_used or "__redirect" in names_used
 
 
-def _guard(function):
+def _guard(api):
     """Puts the body of a function into `try: ... except REFUSED: return redirect(...)`, as most functions that take
     composite tensors are written. The function object stays the same, and entering a `try` costs nothing."""
+    function = _written(api)
     source = textwrap.dedent(inspect.getsource(function))
     tree = ast.parse(source)
     ast.increment_lineno(tree, function.__code__.co_firstlineno - 1)
@@ -60,7 +66,7 @@ def _guard(function):
             ast.copy_location(node, made)
     home = function.__globals__
     home["__redirect"] = dispatch.redirect
-    home.setdefault("__guarded", {})[function.__name__] = function
+    home.setdefault("__guarded", {})[function.__name__] = api
     found = {}
     exec(compile(ast.fix_missing_locations(tree), function.__code__.co_filename, "exec"), {}, found)  # noqa: S102 - our own source
     function.__code__ = found[made.name].__code__

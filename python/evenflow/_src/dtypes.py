@@ -8,6 +8,8 @@ which also registers their names ("bfloat16") with numpy.
 import ml_dtypes
 import numpy as np
 
+from . import _core
+
 _REF = 100
 
 # name: enum, bytes, kind. Kinds: f floating, i signed, u unsigned, c complex, b bool, q quantized,
@@ -53,13 +55,13 @@ _QUANTIZED_CODE = {"qint8": "i1", "quint8": "u1", "qint16": "<i2", "quint16": "<
 _by_enum = {}
 
 
-class DType:
+class DType(_core.DTypeBase):
     """The type of a tensor's elements.
 
     Compares equal to whatever `as_dtype` would turn into it: `tf.float32 == "float32"`.
     """
 
-    __slots__ = ("_enum", "name", "size", "_kind", "_numpy", "__weakref__")
+    __slots__ = ("name", "size", "_kind", "_numpy", "__weakref__")
 
     def __new__(cls, type_enum):
         type_enum = int(type_enum)
@@ -191,23 +193,12 @@ class DType:
         """This type, if all `types` are the same; else None."""
         return self if all(self == other for other in types) else None
 
-    def __eq__(self, other):
-        if type(other) is DType:
-            return self is other
-        if other is None:
-            return False
-        if type(other) is str:
-            return self is _words.get(other)
+    def _is_meant_by(self, other):
+        """Whether `as_dtype` turns an object of another class into this type. C compares with types and names."""
         try:
             return self is as_dtype(other)
         except TypeError:
             return False
-
-    def __ne__(self, other):
-        return not self == other
-
-    def __hash__(self):
-        return self._enum
 
     def __int__(self):
         return self._enum
@@ -286,6 +277,7 @@ _words = {d.name: d for d in _by_enum.values()}
 _words.update({"half": float16, "double": float64, "float": float32})
 for _alias in ("half", "double", "float"):
     _words[_alias + "_ref"] = _words[_alias]._as_ref
+_core.register_dtype_words(_words)
 
 # Numpy types, numpy dtypes and Python types -> DType, for as_dtype.
 _found = {float: float32, type(True): bool, object: string, np.object_: string, np.str_: string}

@@ -11,7 +11,6 @@ from .config import check_device
 from .namespace import export, offer
 from .operation import Operation
 
-_local = threading.local()
 
 
 class _Stack(threading.local):
@@ -544,14 +543,15 @@ def init_scope():
     graphs, _stack.graphs = _stack.graphs, []
     entered = None
     outer = next((g for g in reversed(graphs) if not g.building_function), None)
-    eager_scope, _local.eager_scope = getattr(_local, "eager_scope", ""), scope
+    eager_scope = _core.eager_scope()
+    _core.set_eager_scope(scope)
     try:
         if outer is not None:
             entered = (outer._enter_scope(),)
             _core.set_scope(scope)  # names keep the scope in which init_scope was entered
         yield
     finally:
-        _local.eager_scope = eager_scope
+        _core.set_eager_scope(eager_scope)
         if entered is not None:
             outer._leave_scope(*entered)
         _stack.graphs = graphs
@@ -613,47 +613,19 @@ class _scope_in:
 
 
 @export("name_scope", "compat.v2.name_scope")
-class name_scope:
+class name_scope(_core.NameScopeBase):
     """Prefixes the names of ops that are created inside with `name/`. Eagerly it only stores the scope."""
 
-    __slots__ = ("_name", "_inner")
+    __slots__ = ()
 
-    def __init__(self, name):
-        if not isinstance(name, str):
-            raise ValueError("name for name_scope must be a string.")
-        self._name = name
-        self._inner = []
-
-    @property
-    def name(self):
-        return self._name
-
-    def __enter__(self):
-        graph = _core.current_graph()
-        if graph is None:
-            before = getattr(_local, "eager_scope", "")
-            self._inner.append(before)
-            name = self._name
-            _local.eager_scope = name if name.endswith("/") else (before + name + "/" if name else "")
-            return _local.eager_scope
-        inner = _scope_in(graph, self._name)
-        full = inner.__enter__()
-        self._inner.append(inner)
-        return full
-
-    def __exit__(self, *unused):
-        inner = self._inner.pop()
-        if isinstance(inner, str):
-            _local.eager_scope = inner
-        else:
-            inner.__exit__()
-        return False
+    def _in_graph(self):
+        return _scope_in(_core.current_graph(), self.name)
 
 
 def current_scope():
     """The current name scope with its trailing slash; "" outside of all scopes."""
     if _core.current_graph() is None:
-        return getattr(_local, "eager_scope", "")
+        return _core.eager_scope()
     return _core_scope()
 
 

@@ -6,6 +6,7 @@ Python session. tests/python/manual_test.py runs the examples; `tools/fill_manua
 """
 import pathlib
 import re
+import types
 
 FILE = pathlib.Path(__file__).with_name("manual.txt")
 _PARAMETER = re.compile(r"(\w+): (.+)")
@@ -28,7 +29,7 @@ def read(text):
 
 
 def _parameters(function):
-    code = getattr(function, "__code__", None)
+    code = getattr(getattr(function, "__wrapped__", function), "__code__", None)
     if code is None:
         return getattr(function, "_params", ())
     count = code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & 4) + bool(code.co_flags & 8)
@@ -52,4 +53,6 @@ def add_to(names):
     common, functions = read(FILE.read_text(encoding="utf-8"))
     for name, (own, example) in functions.items():
         function = names[name]
+        if isinstance(function, types.BuiltinFunctionType):
+            continue  # its docstring is written in C, whole
         function.__doc__ = text_of(function, common, own, example)

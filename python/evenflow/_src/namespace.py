@@ -8,6 +8,7 @@ it is found there (`tf.log` is `tf.compat.v1.log`). Any other missing name raise
 nearest one.
 """
 import copyreg
+import functools
 import sys
 import types
 
@@ -30,6 +31,11 @@ def offer(obj, *names):
 def export(*names):
     """Marks a function or class as public under `names`; returns it unchanged."""
     return lambda obj: offer(obj, *names)
+
+
+def front(path, *op):
+    """Puts a short path in C (python/ext/front.c) before a function."""
+    return lambda function: functools.update_wrapper(_core.front(function, path, *op), function)
 
 
 def offer_ops(table):
@@ -87,13 +93,6 @@ def look_up(module, name):
     raise missing(module, name)
 
 
-class Namespace(types.ModuleType):
-    """A module of public names."""
-
-    def __getattr__(self, name):
-        return look_up(self, name)
-
-
 def missing(module, name):
     """The AttributeError for a name that `module` does not have."""
     short = module.__name__.replace("evenflow", "tf", 1)
@@ -112,7 +111,8 @@ def space(dotted):
     full = "evenflow." + dotted
     module = sys.modules.get(full)
     if module is None:
-        module = Namespace(full, f"Public names of tf.{dotted}.")
+        module = types.ModuleType(full, f"Public names of tf.{dotted}.")  # of no class of ours: the interpreter's look-up is quickest
+        module.__getattr__ = functools.partial(look_up, module)
         module.__path__ = []
         module.__package__ = full
         sys.modules[full] = module
@@ -139,6 +139,7 @@ def _reduce_op(op):
 
 
 copyreg.pickle(type(_core.raw.Identity), _reduce_op)
+copyreg.pickle(_core.Front, lambda function: function.__qualname__)
 
 
 def publish():

@@ -197,44 +197,16 @@ def _parse(dims):
     return tuple(sizes)
 
 
-class TensorShape:
+class TensorShape(_core.ShapeBase):
     """The shape of a tensor, which may be partly unknown.
 
     It equals the list or tuple of its sizes and is hashable. A slice of it is a shape, an item is an int or None.
     """
 
-    __slots__ = ("_sizes", "_of", "_axes", "__weakref__")
+    __slots__ = ("__weakref__",)
     _v2_items = True  # False if items are Dimensions, as in TensorFlow 1; see compat.v1.disable_v2_tensorshape
 
-    def __init__(self, dims):
-        if isinstance(dims, TensorShape):
-            self._sizes, self._of, self._axes = dims._sizes, dims._of, dims._axes
-        else:
-            self._sizes, self._of, self._axes = _parse(dims), None, None
-
-    @classmethod
-    def _from_dims(cls, dims, of=None):
-        """A shape from a valid tuple of int/None (or None), without checks. `of` is the tensor whose sizes a trace shows."""
-        self = cls.__new__(cls)
-        self._sizes = dims
-        self._of = of
-        self._axes = None if of is None else tuple(range(len(dims)))
-        return self
-
-    @property
-    def _dims(self):
-        """The sizes. A trace is notified that they were read."""
-        if self._of is not None:
-            for axis in self._axes:
-                _core.read_size(self._of, axis)
-        return self._sizes
-
-    @property
-    def rank(self):
-        """The number of dimensions, or None if it is unknown."""
-        return None if self._sizes is None else len(self._sizes)
-
-    ndims = rank
+    _parse = staticmethod(_parse)  # for what C does not convert itself
 
     @property
     def dims(self):
@@ -242,34 +214,6 @@ class TensorShape:
         if self._sizes is None:
             return None
         return [Dimension(d) for d in self._dims]
-
-    def __len__(self):
-        if self._sizes is None:
-            raise ValueError("Cannot take the length of shape with unknown rank.")
-        return len(self._sizes)
-
-    def __bool__(self):
-        return self._sizes is not None
-
-    def __iter__(self):
-        if self._sizes is None:
-            raise ValueError("Cannot iterate over a shape with unknown rank.")
-        if TensorShape._v2_items:
-            return iter(self._dims)
-        return iter([Dimension(d) for d in self._dims])
-
-    def __getitem__(self, key):
-        if self._sizes is None:
-            return self._unknown_item(key)
-        size = self._sizes[key]
-        if type(size) is tuple:
-            part = TensorShape._from_dims(size)
-            if self._of is not None:
-                part._of, part._axes = self._of, self._axes[key]
-            return part
-        if self._of is not None:
-            _core.read_size(self._of, self._axes[key])
-        return size if TensorShape._v2_items else Dimension(size)
 
     def _unknown_item(self, key):
         if not isinstance(key, slice):
@@ -304,12 +248,6 @@ class TensorShape:
 
     def __reduce__(self):
         return as_shape, (self._dims,)
-
-    def as_list(self):
-        """The sizes as a list of int/None. Raises ValueError if the rank is unknown."""
-        if self._dims is None:
-            raise ValueError("as_list() is not defined on an unknown TensorShape.")
-        return list(self._dims)
 
     def num_elements(self):
         """The product of the sizes, or None if one is unknown."""
@@ -432,8 +370,15 @@ class TensorShape:
         return shape
 
 
+_core.register_shape(TensorShape)
 TensorShape.__module__ = "tensorflow.python.framework.tensor_shape"
 Dimension.__module__ = "tensorflow.python.framework.tensor_shape"
+
+
+def show_numbers(on):
+    """Whether items of shapes are int or None, as in TensorFlow 2, or Dimensions."""
+    TensorShape._v2_items = on
+    _core.shape_items(None if on else Dimension)
 
 
 def as_shape(shape):

@@ -532,10 +532,7 @@ def iterate(tensor):
         "`for x in tensor:`, in a function decorated with @tf.function; comprehensions are not converted.")
 
 
-@export("is_tensor")
-def is_tensor(x):
-    """Whether `x` is a tensor, a variable, or a composite tensor such as a RaggedTensor."""
-    return isinstance(x, CoreTensor) or isinstance(x, CompositeTensor) and x._is_tensor
+is_tensor = export("is_tensor")(_core.is_tensor)
 
 
 @export("constant")
@@ -576,7 +573,7 @@ def _count(dims):
 def start():
     """Registers the Python functions that the C extension calls."""
     _core.register_dtypes({n: d for n, d in dtypes._by_enum.items() if n < 100})
-    _core.register(error=errors.from_status, graph_error=errors.graph_error, shape=TensorShape._from_dims, as_dtype=dtypes.as_dtype,
+    _core.register(error=errors.from_status, graph_error=errors.graph_error, composite=CompositeTensor, as_dtype=dtypes.as_dtype,
                    convert=convert_object,
                    repr=tensor_repr, str=tensor_str, getitem=getitem, equal=tensor_equals,
                    not_equal=tensor_not_equals, not_allowed=errors.OperatorNotAllowedInGraphError,

@@ -45,10 +45,7 @@ __all__ = [
 ]
 
 
-def rank_of(x):
-    """The rank of a tensor if it is known, else None."""
-    dims = static_shape(x)
-    return None if dims is None else len(dims)
+rank_of = _core.rank  # the rank of a tensor if it is known, else None
 
 
 def known(value):

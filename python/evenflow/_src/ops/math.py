@@ -1,6 +1,7 @@
 """tf.math: elementwise arithmetic, casts, cumulative sums."""
+from .. import _core
 from ..dispatch import REFUSED, redirect
-from ..namespace import export, offer_ops
+from ..namespace import export, front, offer_ops
 from ..shapes import as_shape
 from .common import (
     CoreTensor,
@@ -228,6 +229,7 @@ def complex(real, imag, name=None):  # noqa: A001
 
 
 @export("dtypes.cast", "cast")
+@front("cast")
 def cast(x, dtype, name=None):
     """`x` with its elements converted to `dtype`."""
     try:
@@ -238,7 +240,7 @@ def cast(x, dtype, name=None):
             return x if x.dtype is dtype else raw.Cast(x, dtype, name=name)
         if isinstance(x, IndexedSlices):
             return IndexedSlices(cast(x.values, dtype, name), x.indices, x.dense_shape)
-        if isinstance(x, CoreTensor) and x.dtype is dtype:  # a variable
+        if isinstance(x, _core.VariableBase) and x.dtype is dtype:
             return x
         x = convert(x)
         return x if x.dtype is dtype else raw.Cast(x, dtype, name=name)

@@ -5,7 +5,7 @@ import re
 
 from .. import _core, errors
 from ..dispatch import REFUSED, redirect
-from ..namespace import export, offer_ops
+from ..namespace import export, front, offer_ops
 from .common import Tensor, convert, dtypes, seen, np, pair, raw, rank_of, static_shape
 from .creation import ones, zeros
 
@@ -20,6 +20,7 @@ offer_ops(
 
 
 @export("matmul", "linalg.matmul")
+@front("matmul", raw.MatMul)
 def matmul(
     a,
     b,

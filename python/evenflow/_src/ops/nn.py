@@ -4,7 +4,7 @@ import numbers
 from .. import errors
 from ..dispatch import REFUSED, redirect
 from ..distribute import get_strategy
-from ..namespace import export, offer_ops
+from ..namespace import export, front, offer_ops
 from ..shapes import agree, as_shape
 from . import random, stateless
 from .common import (
@@ -348,9 +348,10 @@ def scale_regularization_loss(regularization_loss):
 
 
 @export("nn.bias_add")
+@front("bias_add", raw.BiasAdd)
 def bias_add(value, bias, data_format=None, name=None):
     """Adds `bias` to each channel."""
-    if data_format is not None:
+    if data_format not in ("NHWC", None):
         if data_format.startswith("NC"):
             data_format = "NCHW"
         elif data_format.startswith("N") and data_format.endswith("C"):

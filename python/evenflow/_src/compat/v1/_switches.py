@@ -2,7 +2,7 @@
 both behaviours at all times."""
 from ... import graph as graphs
 from ...namespace import export
-from ...shapes import TensorShape
+from ...shapes import show_numbers
 
 _on = {"resource variables": True, "control flow v2": True, "tensor equality": True, "v2 tensorshape": True}
 
@@ -12,7 +12,7 @@ def enable_v2_behavior():
     """Turns on the behaviour of TensorFlow 2: eager execution and all other switches."""
     for word in _on:
         _on[word] = True
-    TensorShape._v2_items = True
+    show_numbers(True)
     graphs.enable_eager_execution()
 
 
@@ -22,7 +22,7 @@ def disable_v2_behavior():
     graphs.disable_eager_execution()
     for word in _on:
         _on[word] = False
-    TensorShape._v2_items = False
+    show_numbers(False)
 
 
 def _switch(public, word):
@@ -46,13 +46,15 @@ _switch("tensor_equality", "tensor equality")
 @export("compat.v1.enable_v2_tensorshape")
 def enable_v2_tensorshape():
     """From now on items of a TensorShape are int or None."""
-    TensorShape._v2_items = _on["v2 tensorshape"] = True
+    _on["v2 tensorshape"] = True
+    show_numbers(True)
 
 
 @export("compat.v1.disable_v2_tensorshape")
 def disable_v2_tensorshape():
     """From now on items of a TensorShape are Dimensions, whose `value` is int or None."""
-    TensorShape._v2_items = _on["v2 tensorshape"] = False
+    _on["v2 tensorshape"] = False
+    show_numbers(False)
 
 
 @export("compat.v1.resource_variables_enabled")

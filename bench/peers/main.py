@@ -153,7 +153,7 @@ def main():
     ratios = {p.name: {row: statistics.median(r) for row, r in p.ratios.items()} for p in peers}
     errors = {p.name: p.errors for p in peers if p.errors}
     verdicts = report.judge(figures, [b for b in BARS if not args.only or b.row in args.only])
-    loaded = report.judge_loaded(ratios)
+    loaded = report.judge_loaded(figures, ratios)
     print(report.table(figures, verdicts, loaded))
     for name, found in errors.items():
         for row, error in found.items():

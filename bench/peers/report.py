@@ -69,15 +69,18 @@ class Loaded:
         return Verdict.word.fget(self)
 
 
-def judge_loaded(measured):
+def judge_loaded(figures, measured):
+    """A verdict for each row beside two busy processes. Its limit is LOADED, or the ratio of the best peer there: the one
+    that is quickest beside them, since a peer that is slow alone loses little."""
     found = []
     for row in ROWS:
         ratios = {name: of[row.name] for name, of in measured.items() if row.name in of}
         if not ratios:
             continue
         v = Loaded(row, ratios)
-        peers = [r for n, r in ratios.items() if n != "evenflow"]
-        v.limit = max([LOADED] + ([min(peers)] if peers else []))
+        peers = [n for n in ratios if n != "evenflow" and figures[n].get(row.name)]
+        best = min(peers, key=lambda n: figures[n][row.name] * ratios[n], default=None)
+        v.limit = max(LOADED, ratios[best] if best else 0.0)
         v.held = ratios["evenflow"] <= v.limit if "evenflow" in ratios else None
         found.append(v)
     return found
@@ -174,7 +177,8 @@ def write(root, figures, verdicts, loaded, versions):
         text.append(f"| {row.title} | {v.wanted} | {quantity(v.limit, row.unit)} | {quantity(v.ours, row.unit)} | "
                     f"{v.word} |")
     text += ["", "## Beside two busy processes", "",
-             "Each row again while two processes use all the time of two cores: how many times its time alone.", "",
+             "Each row again while two processes use all the time of two cores: how many times its time alone. Ours may be "
+             f"{LOADED} x, or as many as the peer's that is quickest there.", "",
              "| row | " + " | ".join(NAMES.values()) + " | ours may be | verdict |", "| --- |" + " ---: |" * (len(NAMES) + 1) + " --- |"]
     text += [f"| {title} | " + " | ".join(texts) + f" | {limit} | {word} |" for title, texts, limit, word in loaded_lines(loaded)]
     text += ["", summary([*verdicts, *loaded]) + "."]

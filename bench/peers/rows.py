@@ -103,5 +103,5 @@ for layer in ("gelu", "softmax", "layer_norm", "cross_entropy", "cross_entropy_g
         BARS += [Bar(name, 1.0, f"jax:{layer}_function"), Bar(name, 0.6, "tensorflow"), Bar(name, 0.6, "torch")]
 # Every other row is no slower than the best peer.
 BARS += [Bar(row.name, 1.0, "best") for row in ROWS if not any(b.row == row.name and b.peer == "best" for b in BARS)]
-# Beside two busy processes a row may take this many times its time alone, or as many as the best peer's.
+# Beside two busy processes a row may take this many times its time alone, or as many as the best peer's there.
 LOADED = 2.3

@@ -26,7 +26,7 @@ def parser():
     parse = Parser("evenflow bench",
                    "Measures a function of a program, or the regions it marks: medians with 95 % intervals, drift from the first\n"
                    "third of the calls to the last, and plots. Arguments of a function come from NAME_args in the program (a tuple,\n"
-                   "or a function that returns one), else random values that fit its input_signature are passed.", EXAMPLES)
+                   "or a function that returns one), else example values that fit its input_signature are passed.", EXAMPLES)
     parse.add_argument("--compare", metavar="PACKAGE", choices=sorted(OTHERS), help="measure the same on another package: tensorflow")
     parse.add_argument("--peers", metavar="FOLDER", default=os.environ.get("EF_PEERS"),
                        help="a virtual environment that has that package (default: EF_PEERS)")

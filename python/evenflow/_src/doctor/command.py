@@ -46,8 +46,8 @@ def parser():
     parse.add_argument("--every", type=float, metavar="SECONDS", help="with --live: again and again, until it ends")
     parse.add_argument("--read", metavar="FILE", help="report on the totals that a C program saved with ef_doctor_save")
     parse.add_argument("-m", dest="module", action="store_true", help="PROGRAM is a module")
-    parse.add_argument("program", nargs="?", help="the program, or `explain`")
-    parse.add_argument("arguments", nargs=argparse.REMAINDER, help="its arguments")
+    parse.add_argument("program", metavar="PROGRAM", nargs="?", help="the program, or `explain`")
+    parse.add_argument("arguments", metavar="ARGUMENT", nargs=argparse.REMAINDER, help="its arguments, or the cause to explain")
     return parse
 
 

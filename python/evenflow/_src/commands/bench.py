@@ -9,7 +9,7 @@ import time
 
 from . import bench_child, bench_numbers, programs
 from .options import Parser
-from .terminal import Failure, Paint, Progress, duration, width
+from .terminal import Failure, Paint, Progress, duration, out, width
 
 EXAMPLES = (
     ("evenflow bench train.py:step", "calls the function `step` again and again"),
@@ -163,8 +163,8 @@ def _measure_regions(variants, progress):
     return dict(sorted(times.items(), key=lambda item: order.index(item[0][0]))), {}
 
 
-def _report(times, first, options, out):
-    paint, rows = Paint(out), {key: bench_numbers.summary(values) for key, values in times.items()}
+def _report(times, first, options, stream):
+    paint, rows = Paint(stream), {key: bench_numbers.summary(values) for key, values in times.items()}
     wide = max(20, min(60, width() - 46))
     lines = []
     for (package, name), s in rows.items():
@@ -228,8 +228,8 @@ def main(arguments, run_file):
         for v in variants:
             v.end()
     if options.json:
-        print(json.dumps({"results": [{"package": p, "name": n, **bench_numbers.summary(v)} for (p, n), v in times.items()],
-                          "comparisons": _comparisons(times)}))
+        out(json.dumps({"results": [{"package": p, "name": n, **bench_numbers.summary(v)} for (p, n), v in times.items()],
+                        "comparisons": _comparisons(times)}))
     else:
-        print("\n".join(_report(times, first, options, sys.stdout)))
+        out("\n".join(_report(times, first, options, sys.stdout)))
     return 0

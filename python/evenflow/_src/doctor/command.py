@@ -3,6 +3,7 @@ import argparse
 import fnmatch
 import importlib.util
 import os
+import re
 import sys
 
 from . import live, patch, report, session
@@ -153,6 +154,7 @@ def explain(codes):
     status, parts = 0, []
     for code in codes:
         found = fnmatch.filter(report.table(), code.upper().replace("X", "?"))  # E1xx: all of them
+        found = found or [c for c, cause in report.table().items() if code in re.split(", | or ", cause.title.split(":")[0])]
         if not found:
             _say(f"there is no cause {code!r}; there are {', '.join(report.table())}")
             status = 2

@@ -6,9 +6,12 @@ PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 300
 PYTHON ?= python3
 
-.PHONY: all setup build run test bench bench-peers even zoo check asan tsan fuzz fuzz-peers install clean
+.PHONY: all help setup build run test bench bench-peers even zoo check asan tsan fuzz fuzz-peers install clean
 
 all: build
+
+help:
+	@$(PYTHON) tools/make_help.py
 
 setup:
 	@scripts/setup

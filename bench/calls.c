@@ -55,7 +55,7 @@ void bench_calls(void) {
     call c = {.op = ef_op_find("AddV2"), .in = {&a, &b}};
     ef_side add = {.work = eager_add, .arg = &c, .times = 20000, .alone = true};
     bench_compare(&add, &add, 15, &ns[0], &ns[1]);
-    snprintf(what, sizeof what, "%.0f ns; a unit is %.1f ns", ns[0], unit);
+    snprintf(what, sizeof what, "%.0f ns; u, a malloc and its free, is %.1f ns", ns[0], unit);
     bench_row("eager scalar add from C", ns[0] / unit, 12, " u", what);
 
     int64_t small[] = {2, 2};

@@ -16,6 +16,7 @@ import time
 
 KNOWN = pathlib.Path(__file__).resolve().parent / "tensorflow.json"
 WIDTH = 36
+_headed = False  # whether the heading has been printed
 
 
 def known():
@@ -38,13 +39,14 @@ def line(name, here, there):
     return text + (" |" + "".join(f"{shown(t):>9}" for t in there) if there else "")
 
 
-def heading():
+def heading(beside=True):
     three = "".join(f"{t:>9}" for t in ("first", "second", "last"))
-    return f"{'':<{WIDTH}} {three} |{three} on TensorFlow 2.21"
+    return f"{'':<{WIDTH}} {three}" + (f" |{three} on TensorFlow 2.21" if beside else "")
 
 
 def measure(name, call, n=1000):
     """Times n calls; prints, keeps and returns (first, second, last) in microseconds."""
+    global _headed
     clock = time.perf_counter_ns
     times = array.array("q", bytes(8 * n))
     for i in range(n):
@@ -53,7 +55,11 @@ def measure(name, call, n=1000):
         times[i] = clock() - began
     last = statistics.median(times[-min(100, max(1, n // 3)):])
     found = [round(t / 1e3, 3) for t in (times[0], times[1], last)]
-    print(line(name, found, known().get(name) if "evenflow" in sys.modules else None), flush=True)
+    reference = known().get(name) if "evenflow" in sys.modules else None
+    if not _headed:
+        print(heading(reference is not None))
+        _headed = True
+    print(line(name, found, reference), flush=True)
     if os.environ.get("EF_CALLS"):
         with open(os.environ["EF_CALLS"], "a") as f:
             f.write(json.dumps([name, found]) + "\n")

@@ -10,7 +10,7 @@ import re
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-ENVIRONMENT = re.compile(r"^\| `([A-Z_]+)=?[^`]*` \| (.*) \|$", re.M)
+ENVIRONMENT = re.compile(r"^\| `([A-Z_]+)(=[^`]*)` \| (.*) \|$", re.M)
 
 
 def plain(text):
@@ -45,7 +45,7 @@ def environment():
     """The variables that the README lists."""
     with open(os.path.join(ROOT, "README.md"), encoding="utf-8") as file:
         rows = ENVIRONMENT.findall(file.read())
-    return [x for name, what in rows for x in (".TP", f"\\fB{name}\\fR", plain(what.replace("`", "")))]
+    return [x for name, value, what in rows for x in (".TP", f"\\fB{name}\\fR{plain(value)}", plain(what.replace("`", "")))]
 
 
 def main_page(commands):

@@ -20,6 +20,9 @@ import keras_numbers_cases as cases  # noqa: E402
 def main(names):
     reference = json.loads(cases.REFERENCE.read_text())
     wrong = 0
+    known = [*cases.MODELS, *cases.TRAINED]
+    if set(names) - set(known):
+        sys.exit(f"no such name: {', '.join(sorted(set(names) - set(known)))}; there are {', '.join(known)}")
     for kind, listed, run, most in (("applications", cases.MODELS, cases.application, cases.NEAR),
                                     ("losses", cases.TRAINED, cases.training, cases.FOLLOWS)):
         for name in [n for n in listed if not names or n in names]:

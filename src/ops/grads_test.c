@@ -395,5 +395,9 @@ int main(int argc, char **argv) {
         if (chosen && o->grad && !(o->traits & (EF_CONTROL | EF_NO_KERNEL)))
             ef_check_run(o->name, one_op);
     }
+    if (ef_check.passes + ef_check.failures + ef_check.skips == 0) {
+        printf("no op of such a name has a gradient function\n");
+        return 2;
+    }
     return EF_VERDICT();
 }

@@ -353,5 +353,9 @@ int main(int argc, char **argv) {
         for (int k = 1; k < argc; k++) wanted |= strcmp(argv[k], ef_op_table[current]->name) == 0;
         if (wanted) ef_check_run(ef_op_table[current]->name, one_op);
     }
+    if (ef_check.passes + ef_check.failures + ef_check.skips == 0) {
+        printf("no op has such a name: src/ops/all.def lists them\n");
+        return 2;
+    }
     return EF_VERDICT();
 }

@@ -58,6 +58,7 @@ EF_TEST(rules_fire_and_keep_values) {
     for (int t = 0; ef_rule_tables[t] != NULL; t++)
         for (const ef_rule *r = ef_rule_tables[t]; r->name != NULL; r++) {
             if (r->loose) continue;
+            if (r->examples[0] == NULL) printf("%s: has no example\n", r->name);
             CHECK(r->examples[0] != NULL);
             for (int k = 0; k < EF_RULE_EXAMPLES && r->examples[k] != NULL; k++) try_example(r, k);
         }
@@ -84,8 +85,11 @@ EF_TEST(loose_rules_stay_off) {
 EF_TEST(names_are_unique) {
     for (int t = 0; ef_rule_tables[t] != NULL; t++)
         for (const ef_rule *r = ef_rule_tables[t]; r->name != NULL; r++)
-            for (const ef_rule *q = ef_rule_tables[t]; q < r; q++)
-                CHECK(strcmp(q->name, r->name) != 0);
+            for (const ef_rule *q = ef_rule_tables[t]; q < r; q++) {
+                bool unique = strcmp(q->name, r->name) != 0;
+                if (!unique) printf("two rules are called \"%s\"\n", r->name);
+                CHECK(unique);
+            }
 }
 
 int main(void) {

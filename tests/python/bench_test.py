@@ -105,6 +105,16 @@ def test_compare_runs_both(run, peers, name, arguments):
     assert ours and all(c["low"] <= c["ratio"] <= c["high"] for c in ours)
 
 
+def test_a_function_of_a_program_that_marks_regions_too(run, peers, tmp_path):
+    with open(peers / "tensorflow.py", "a") as file:  # a package that has no such mark, as TensorFlow
+        file.write("del evenflow.experimental.benchmark\n")
+    with open(tmp_path / "program.py", "a") as file:
+        file.write("with tf.experimental.benchmark('apart'):\n    f(*f_args)\n")
+    done = run("--compare", "tensorflow", "--peers", str(peers), "--repeat", "20", "--json", name=":f")
+    assert done.returncode == 0, done.stderr
+    assert [r["package"] for r in json.loads(done.stdout)["results"]] == ["evenflow", "tensorflow"]
+
+
 def test_variants_take_turns():
     class Fake:
         def __init__(self, package):

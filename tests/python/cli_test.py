@@ -135,7 +135,7 @@ def test_usage():
     (("run", "-m", "no.such"), "evenflow run: there is no module 'no.such'; run it from the folder it is in, or give a file: "
      "evenflow run PROGRAM.py"),
     (("bench", "--repeet", "3", "x.py"), "evenflow bench: unrecognized arguments: --repeet; did you mean --repeat? (see evenflow bench --help)"),
-    (("inspect",), "evenflow inspect: the following arguments are required: PROGRAM.py[:NAME], ARGUMENT (see evenflow inspect --help)"),
+    (("inspect",), "evenflow inspect: the following arguments are required: PROGRAM.py[:NAME] (see evenflow inspect --help)"),
     (("completion", "tcsh"), "evenflow completion: argument SHELL: invalid choice: 'tcsh' (choose from 'bash', 'zsh', 'fish') "
      "(see evenflow completion --help)"),
 ])

@@ -113,6 +113,8 @@ def test_a_family_of_causes():
     done = doctor("explain", "e30x")
     assert done.returncode == 0 and [f"E30{k} " in done.stdout for k in range(1, 8)] == [True] * 6 + [False]
     assert doctor("explain", "E999", "E104").returncode == 2
+    for name, code in (("function-in-loop", "E104"), ("dataset-recreated", "E107"), ("recompiled", "E108")):
+        assert doctor("explain", name).stdout == doctor("explain", code).stdout != ""
 
 
 @pytest.mark.parametrize("value", ["off", "0", "no", "false"])

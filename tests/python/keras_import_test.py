@@ -1,5 +1,7 @@
 """`import keras` after `import evenflow`: it runs on Evenflow, or says in one sentence why it cannot."""
 import os
+import pathlib
+import re
 import subprocess
 import sys
 
@@ -75,3 +77,11 @@ def test_the_file_of_keras_names_the_backend(tmp_path):
     assert last_line(done).startswith("ImportError: Keras is set to the backend 'jax'"), done.stderr
     done = run("import evenflow; keras = evenflow.keras; print(keras.backend.backend())", KERAS_HOME=str(tmp_path))
     assert done.stdout.strip() == "tensorflow", done.stderr
+
+
+def test_without_keras_the_error_says_what_to_install():
+    """The extra of pyproject.toml, by the names of its packages: a name on PyPI may be another project's."""
+    done = run("import sys; sys.modules['keras'] = None; import evenflow; evenflow.keras")
+    extra = re.search(r"^keras = \[(.*)\]$", (pathlib.Path(__file__).resolve().parents[2] / "pyproject.toml").read_text(), re.M)[1]
+    wanted = " ".join(extra.replace('"', "").split(", "))
+    assert last_line(done) == f"ModuleNotFoundError: tf.keras is the package keras, which is not installed: pip install {wanted}"

@@ -53,6 +53,21 @@ def test_colours_on_a_terminal_only(tmp_path):
     assert "\x1b" not in piped.stdout and piped.stderr == ""
 
 
+def test_a_reader_that_has_gone(tmp_path):
+    """As `evenflow inspect program.py:f | head -1`: no traceback."""
+    path = tmp_path / "p.py"
+    path.write_text(PROGRAM)
+    for arguments in (["inspect", f"{path}:f"], ["inspect", "--json", f"{path}:f"], ["completion", "bash"],
+                      ["bench", "--repeat", "20", f"{path}:f"]):
+        if arguments[0] == "bench":
+            path.write_text(PROGRAM + "f_args = (tf.ones([3]),)\n")
+        read, write = os.pipe()
+        os.close(read)
+        done = subprocess.run([*COMMAND, *arguments], stdout=write, stderr=subprocess.PIPE, text=True)
+        os.close(write)
+        assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_progress_shows_itself_late_and_leaves_nothing(monkeypatch):
     clock = [100.0]
     monkeypatch.setattr(terminal.time, "monotonic", lambda: clock[0])

@@ -22,6 +22,14 @@ def edits(tf, tmp):
     return [tf.edit_distance(a, b, normalize=how) for a, b in (_words(tf), numbers, one, empty) for how in (True, False)]
 
 
+def edits_of_complex_numbers(tf, tmp):
+    def row(numbers, dtype):
+        return tf.SparseTensor([[0, k] for k in range(len(numbers))], tf.constant(numbers, dtype), [1, len(numbers)])
+
+    return [tf.edit_distance(row([1 + 2j, 3 - 1j, 2 + 0j], dtype), row(truth, dtype), False) for dtype in (tf.complex64, tf.complex128)
+            for truth in ([1 + 2j, 3 - 1j, 2 + 0j], [1 + 4j, 3 - 1j, 2 + 0j], [7 + 2j, 2 + 0j], [complex("nan"), 3 - 1j])]
+
+
 def edits_in_a_function(tf, tmp):
     @tf.function(input_signature=[tf.SparseTensorSpec([None, None], tf.int32)] * 2)
     def f(a, b):

@@ -201,7 +201,7 @@ def keras():
     except ModuleNotFoundError as e:
         if e.name and e.name.split(".")[0] == "keras":
             raise ModuleNotFoundError("tf.keras is the package keras, which is not installed: "
-                                      "pip install 'evenflow[keras]'", name="keras") from None
+                                      "pip install keras==3.15.1 h5py", name="keras") from None
         raise
 
 

@@ -32,6 +32,8 @@ static bool same(const ef_tensor *x, int64_t i, const ef_tensor *y, int64_t j) {
         const ef_str *a = ef_strs(x) + i, *b = ef_strs(y) + j;
         return a->n == b->n && (a->n == 0 || memcmp(a->at, b->at, a->n) == 0);
     }
+    if (t == EF_C64) return ((const ef_c64 *)x->data)[i] == ((const ef_c64 *)y->data)[j];
+    if (t == EF_C128) return ((const ef_c128 *)x->data)[i] == ((const ef_c128 *)y->data)[j];
     if (ef_dtype_in(t, EF_FLOATS))
         return ef_element_double(t, x->data, i) == ef_element_double(t, y->data, j);
     return ef_element_int(t, x->data, i) == ef_element_int(t, y->data, j);
@@ -146,7 +148,7 @@ const ef_op ef_op_EditDistance = {
            "truth_indices: int64", "truth_values: T", "truth_shape: int64"},
     .out = {"output: float"},
     .types = "T: {string, int8, int16, int32, int64, uint8, uint16, uint32, uint64, bool, float, "
-             "double, half, bfloat16}",
+             "double, half, bfloat16, complex64, complex128}",
     .attr = {EF_ATTR(edit_attrs, normalize, "bool", "true")},
     .attr_size = sizeof(edit_attrs),
     .traits = EF_NO_GRAD | EF_DYNAMIC,
@@ -155,5 +157,7 @@ const ef_op ef_op_EditDistance = {
     .examples = {"int64[3,2]{0,0,0,1,1,0} int32[3]{1,2,5} int64[2]{2,2} int64[2,2]{0,0,0,1} "
                  "int32[2]{1,3} int64[2]{2,3}",
                  "int64[1,1]{0} string[1]{a} int64[1]{1} int64[2,1]{0,1} string[2]{b,a} "
-                 "int64[1]{2} normalize=false"},
+                 "int64[1]{2} normalize=false",
+                 "int64[2,1]{0,1} complex64[2]{1+2j,3} int64[1]{2} int64[2,1]{0,1} "
+                 "complex64[2]{1+4j,3} int64[1]{2}"},
 };

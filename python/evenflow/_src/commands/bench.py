@@ -9,7 +9,7 @@ import time
 
 from . import bench_child, bench_numbers, programs
 from .options import Parser
-from .terminal import Failure, Paint, Progress, duration, width
+from .terminal import Failure, Paint, Progress, duration, out, width
 
 EXAMPLES = (
     ("evenflow bench train.py:step", "calls the function `step` again and again"),
@@ -26,7 +26,7 @@ def parser():
     parse = Parser("evenflow bench",
                    "Measures a function of a program, or the regions it marks: medians with 95 % intervals, drift from the first\n"
                    "third of the calls to the last, and plots. Arguments of a function come from NAME_args in the program (a tuple,\n"
-                   "or a function that returns one), else random values that fit its input_signature are passed.", EXAMPLES)
+                   "or a function that returns one), else example values that fit its input_signature are passed.", EXAMPLES)
     parse.add_argument("--compare", metavar="PACKAGE", choices=sorted(OTHERS), help="measure the same on another package: tensorflow")
     parse.add_argument("--peers", metavar="FOLDER", default=os.environ.get("EF_PEERS"),
                        help="a virtual environment that has that package (default: EF_PEERS)")
@@ -163,8 +163,8 @@ def _measure_regions(variants, progress):
     return dict(sorted(times.items(), key=lambda item: order.index(item[0][0]))), {}
 
 
-def _report(times, first, options, out):
-    paint, rows = Paint(out), {key: bench_numbers.summary(values) for key, values in times.items()}
+def _report(times, first, options, stream):
+    paint, rows = Paint(stream), {key: bench_numbers.summary(values) for key, values in times.items()}
     wide = max(20, min(60, width() - 46))
     lines = []
     for (package, name), s in rows.items():
@@ -228,8 +228,8 @@ def main(arguments, run_file):
         for v in variants:
             v.end()
     if options.json:
-        print(json.dumps({"results": [{"package": p, "name": n, **bench_numbers.summary(v)} for (p, n), v in times.items()],
-                          "comparisons": _comparisons(times)}))
+        out(json.dumps({"results": [{"package": p, "name": n, **bench_numbers.summary(v)} for (p, n), v in times.items()],
+                        "comparisons": _comparisons(times)}))
     else:
-        print("\n".join(_report(times, first, options, sys.stdout)))
+        out("\n".join(_report(times, first, options, sys.stdout)))
     return 0

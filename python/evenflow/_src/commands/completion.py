@@ -3,6 +3,7 @@ import argparse
 
 from . import COMMANDS, module
 from .options import Parser
+from .terminal import out
 
 EXAMPLES = (("eval \"$(evenflow completion bash)\"", "in ~/.bashrc"),
             ("evenflow completion zsh > ~/.zfunc/_evenflow", "in a folder of zsh's fpath"),
@@ -76,5 +77,5 @@ def fish():
 
 def main(arguments, run_file):
     del run_file
-    print({"bash": bash, "zsh": zsh, "fish": fish}[parser().parse_args(arguments).shell](), end="")
+    out({"bash": bash, "zsh": zsh, "fish": fish}[parser().parse_args(arguments).shell](), end="")
     return 0

@@ -5,7 +5,7 @@ import sys
 from . import programs
 from .inspected import can_inspect, inspect
 from .options import Parser
-from .terminal import Failure
+from .terminal import Failure, out
 
 EXAMPLES = (
     ("evenflow inspect train.py", "runs train.py and lists what can be inspected, or shows the only one"),
@@ -71,7 +71,7 @@ def main(arguments, run_file):
     if options.svg:
         _write(options.svg, found.svg())
     if options.json and hasattr(found, "data"):
-        print(json.dumps(found.data))
+        out(json.dumps(found.data))
     else:
-        print(found.text(options.all, sys.stdout))
+        out(found.text(options.all, sys.stdout))
     return 0

@@ -152,7 +152,7 @@ def of_concrete(concrete, args, kwargs, runs, title, unknown=UNKNOWN_SIZE):
         runs = 0 if found or tensors is None else MEASURED_RUNS
         if found:
             remarks.append(f"the steps were not measured, as running them has effects ({', '.join(sorted(set(found))[:3])}); "
-                           "ask for runs to measure them all the same")
+                           "--runs N (in a program: runs=N) measures them all the same")
     if runs:
         if tensors is None:
             raise Failure("the steps cannot be measured: an input has no known shape; give arguments")

@@ -16,6 +16,9 @@ class Parser(argparse.ArgumentParser):
                          formatter_class=argparse.RawDescriptionHelpFormatter)
 
     def error(self, message):
+        needed = "the following arguments are required: "
+        if message.startswith(needed):  # argparse also lists the rest of the line, which may be empty
+            message = needed + message.removeprefix(needed).removesuffix(", ARGUMENT")
         options = [o for action in self._actions for o in action.option_strings]
         for word in message.split():
             word = word.split("=")[0].strip(":,'\"")

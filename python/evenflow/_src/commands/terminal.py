@@ -17,6 +17,14 @@ def has_colours(stream):
     return is_terminal(stream) and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
+def out(text, end="\n"):
+    """Prints to standard output; a reader that has gone, as `head` does, is no error."""
+    try:
+        print(text, end=end, flush=True)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 class Paint:
     """Adds colours to texts, if the stream supports them."""
 

@@ -3,6 +3,7 @@ import argparse
 import fnmatch
 import importlib.util
 import os
+import re
 import sys
 
 from . import live, patch, report, session
@@ -46,8 +47,8 @@ def parser():
     parse.add_argument("--every", type=float, metavar="SECONDS", help="with --live: again and again, until it ends")
     parse.add_argument("--read", metavar="FILE", help="report on the totals that a C program saved with ef_doctor_save")
     parse.add_argument("-m", dest="module", action="store_true", help="PROGRAM is a module")
-    parse.add_argument("program", nargs="?", help="the program, or `explain`")
-    parse.add_argument("arguments", nargs=argparse.REMAINDER, help="its arguments")
+    parse.add_argument("program", metavar="PROGRAM", nargs="?", help="the program, or `explain`")
+    parse.add_argument("arguments", metavar="ARGUMENT", nargs=argparse.REMAINDER, help="its arguments, or the cause to explain")
     return parse
 
 
@@ -153,6 +154,7 @@ def explain(codes):
     status, parts = 0, []
     for code in codes:
         found = fnmatch.filter(report.table(), code.upper().replace("X", "?"))  # E1xx: all of them
+        found = found or [c for c, cause in report.table().items() if code in re.split(", | or ", cause.title.split(":")[0])]
         if not found:
             _say(f"there is no cause {code!r}; there are {', '.join(report.table())}")
             status = 2

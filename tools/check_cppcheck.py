@@ -28,7 +28,8 @@ def main(build):
     command = ["cppcheck", "--quiet", "--std=c11", "--language=c", "--platform=unix64", "--inline-suppr",
                "--enable=warning,performance,portability", "--error-exitcode=1", f"-j{os.cpu_count()}",
                f"--cppcheck-build-dir={memory}", "--max-configs=1", "-D_GNU_SOURCE", "-D__x86_64__",
-               "-DPy_RETURN_NONE=return Py_None",  # cppcheck does not read Python's headers
+               # cppcheck does not read Python's headers
+               "-DPy_RETURN_NONE=return Py_None", "-DPy_RETURN_FALSE=return Py_False",
                f"-I{source.ROOT}/src", f"-I{source.ROOT}/include", f"-I{source.ROOT}/tests",
                f"-I{build}/include", *(f"--suppress={s}" for s in SUPPRESS), *files]
     status = subprocess.run(command).returncode

@@ -188,7 +188,8 @@ EF_TEST(long_texts_are_cut_between_characters) {
         snprintf(file, sizeof file, "%s", k == 0 ? "" : "x");
         for (size_t n = strlen(file); n + 2 < 380; n += 2) memcpy(file + n, "\xc3\xa4", 3);
         snprintf(name, sizeof name, "%.*s", 150 - k, file);
-        strcat(file, k == 0 ? "a" : "ab");
+        size_t n = strlen(file);
+        snprintf(file + n, sizeof file - n, "%s", k == 0 ? "a" : "ab");
         ef_site_info where;
         uint32_t place = ef_site_add(&owner, k, file, name, 7, &gone);
         CHECK(place != 0 && ef_site_get(place, &where));

@@ -125,7 +125,7 @@ static ef_status *work_within(void *user, const ef_tensor *in, int n_in, ef_tens
                               int n_out) {
     (void)n_in, (void)n_out;
     work *w = user;
-    uint64_t before, after;
+    uint64_t before = 0, after;
     if (w->limit > 0) ef_cache_limit_set(w->limit);
     for (int k = 0; k < 2 * RECENT && w->limit > 0 && w->bad == NULL; k++) {
         if (k == RECENT) bytes_of_all(&before);

@@ -250,17 +250,18 @@ static void iterate(emitter *e, bool masked) {
     uint32_t fixed = e->busy;
     for (int k = 0; k < e->v->n && !e->c->full; k++) {
         ef_jit_value *x = &e->v->at[k];
+        const int args = ef_jit_args(x->kind);
         int arg[3] = {0, 0, 0};
         uint32_t brought = 0; /* registers of arguments for this instruction only */
         if (is_fixed(x)) continue;
-        for (int i = 0; i < ef_jit_args(x->kind); i++) {
+        for (int i = 0; i < args; i++) {
             arg[i] = e->v->at[x->arg[i]].reg;
             if (arg[i] != NONE || from_code(e, x, i)) continue;
             arg[i] = take(e);
             brought |= 1u << arg[i];
             spread(e, x->arg[i], arg[i]);
         }
-        for (int i = 0; i < ef_jit_args(x->kind); i++) {
+        for (int i = 0; i < args; i++) {
             const ef_jit_value *from = &e->v->at[x->arg[i]];
             if (from->last == k && !is_fixed(from)) e->busy &= ~(1u << from->reg);
         }
@@ -268,7 +269,7 @@ static void iterate(emitter *e, bool masked) {
         if (x->kind < EF_JIT_STORE) x->reg = take(e);
         /* Integer comparisons need one more register: not one of those just freed. */
         uint32_t now = e->busy;
-        for (int i = 0; i < ef_jit_args(x->kind); i++)
+        for (int i = 0; i < args; i++)
             if (arg[i] != NONE) e->busy |= 1u << arg[i];
         compute(e, x, arg, masked);
         e->busy = now;

@@ -191,7 +191,7 @@ static ef_status *take_given(const ef_op *op, const ef_signature *s, const ef_at
         int k = 0;
         if (!set[j].name) return unknown_name(op, s, NULL);
         while (k < s->n_attrs && !same_name(op->attr[k].name, set[j].name)) k++;
-        if (k == s->n_attrs) {
+        if (k >= s->n_attrs) {
             EF_TRY(check_inferred(op, s, &set[j]));
             continue;
         }

@@ -50,9 +50,10 @@ static void set_limits(histogram *h) {
     h->limit[0] = -DBL_MAX;
     h->limit[LIMITS - 1] = DBL_MAX;
     h->limit[POSITIVE + 1] = 0;
-    for (int k = 0; k < POSITIVE; k++, v *= 1.1) {
+    for (int k = 0; k < POSITIVE; k++) {
         h->limit[POSITIVE + 2 + k] = v;
         h->limit[POSITIVE - k] = -v;
+        v *= 1.1;
     }
 }
 

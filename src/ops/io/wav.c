@@ -12,12 +12,18 @@ static uint32_t little(const char *p, int bytes) {
 static void put(char *p, uint32_t v, int bytes) {
     for (int k = 0; k < bytes; k++) p[k] = (char)(v >> 8 * k);
 }
+/* The four letters that name a chunk. */
+static void put_name(char *p, const char *name) {
+    for (int k = 0; k < 4; k++) p[k] = name[k];
+}
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
 static void put_header(char *h, uint32_t bytes, uint32_t channels, uint32_t rate) {
-    memcpy(h, "RIFF....WAVEfmt ", 16);
+    put_name(h, "RIFF");
     put(h + 4, HEADER - 8 + bytes, 4);
+    put_name(h + 8, "WAVE");
+    put_name(h + 12, "fmt ");
     put(h + 16, 16, 4); /* size of the format chunk in bytes */
     put(h + 20, 1, 2);  /* PCM */
     put(h + 22, channels, 2);
@@ -25,7 +31,7 @@ static void put_header(char *h, uint32_t bytes, uint32_t channels, uint32_t rate
     put(h + 28, rate * channels * SAMPLE, 4);
     put(h + 32, channels * SAMPLE, 2);
     put(h + 34, 8 * SAMPLE, 2);
-    memcpy(h + 36, "data", 4);
+    put_name(h + 36, "data");
     put(h + 40, bytes, 4);
 }
 

@@ -16,16 +16,16 @@ static ef_status *begin(const ef_table *t, ef_table **out) {
                          out);
 }
 
-static bool same_value(const ef_table *t, const void *a, const void *b) {
-    if (t->value_dtype == EF_STRING) return ef_str_same(a, b);
-    return memcmp(a, b, ef_dtype_size(t->value_dtype)) == 0;
+static bool same_value(ef_dtype t, const void *a, const void *b) {
+    return t == EF_STRING ? ef_str_same(a, b) : memcmp(a, b, ef_dtype_size(t)) == 0;
 }
 
 static ef_status *add(const ef_call *c, ef_table *t, const void *key, const void *value) {
-    bool fresh;
+    const ef_dtype of_value = t->value_dtype;
     const void *held = NULL;
+    bool fresh;
     EF_TRY(ef_table_put(t, key, value, true, &fresh));
-    if (fresh || (ef_table_find(t, key, &held) && same_value(t, held, value))) return NULL;
+    if (fresh || (ef_table_find(t, key, &held) && same_value(of_value, held, value))) return NULL;
     return ef_error(EF_FAILED_PRECONDITION,
                     "%s: HashTable has different value for same key: key number %zu has another "
                     "value; keys must be unique",
@@ -41,7 +41,7 @@ static ef_status *finish(const ef_call *c, ef_table *t, ef_table *fresh) {
         const void *held;
         for (size_t k = 0; k < fresh->n && same; k++)
             same = ef_table_find(t, ef_table_key_at(t, fresh->key, (int64_t)k), &held) &&
-                   same_value(t, held, ef_table_value_at(t, fresh->value, (int64_t)k));
+                   same_value(t->value_dtype, held, ef_table_value_at(t, fresh->value, (int64_t)k));
         if (!same)
             s = ef_error(EF_FAILED_PRECONDITION, "%s: Table already initialized.", c->op->name);
     } else {

@@ -1,5 +1,6 @@
 """Patches of `evenflow doctor --diff` as a user applies them: from where the doctor was started, with `patch` and with git."""
 import os
+import shutil
 import subprocess
 import sys
 
@@ -33,6 +34,8 @@ FORMS = {
 @pytest.mark.parametrize("tool", [["patch", "-p0", "--binary"], ["git", "apply", "-p0"]], ids=["patch", "git"])
 @pytest.mark.parametrize("form", sorted(FORMS))
 def test_it_applies_where_it_was_made(form, tool, tmp_path):
+    if not shutil.which(tool[0]):
+        pytest.skip(f"{tool[0]} is not installed")
     name, text = FORMS[form]
     program = tmp_path / name
     program.parent.mkdir(parents=True, exist_ok=True)

@@ -107,7 +107,7 @@ static ef_status *room(ef_queue *q) {
     size_t cap = q->cap == 0 ? FIRST : 2 * q->cap;
     ef_element **item = ef_malloc(cap * sizeof *item);
     if (item == NULL) return ef_no_memory(cap * sizeof *item);
-    for (size_t k = 0; k < q->n; k++) item[k] = q->item[(q->head + k) % q->cap];
+    for (size_t k = 0; k < q->cap; k++) item[k] = q->item[(q->head + k) % q->cap]; /* it is full */
     ef_free(q->item);
     q->item = item;
     q->head = 0;

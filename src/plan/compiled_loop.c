@@ -76,8 +76,9 @@ static ef_status *run_compiled(const ef_call *c) {
     if (EF_UNLIKELY(began != 0)) ef_loop_ended(began, iterations(l, home, c->in));
     for (int k = 0; k < l->n; k++) {
         ef_shape shape = ef_shape_from(c->in[k]);
-        if (c->out[k]->data == NULL) EF_TRY(ef_out_alloc(c, k, &shape));
-        read_home(&l->var[k], home, c->out[k]->data);
+        ef_tensor *out = c->out[k];
+        if (out->data == NULL) EF_TRY(ef_tensor_alloc(out, (ef_dtype)out->dtype, &shape));
+        read_home(&l->var[k], home, out->data);
     }
     return NULL;
 }

@@ -162,7 +162,7 @@ ef_status *ef_control_facts(const ef_graph *g, const ef_node *n, const ef_fact *
                             ef_fact *out, int n_out) {
     ef_control c;
     ef_control_of(n->op, n->fields, &c);
-    if (c.kind == EF_CONTROL_CASE && c.n_funcs == 0)
+    if (c.n_funcs < 1)
         return ef_error(EF_INVALID, "%s: has no branches; at least one is needed", n->op->name);
     for (int k = 0; k < c.n_funcs; k++) EF_TRY(check_inputs(n, &c, c.func[k], k, in));
     if (c.kind == EF_CONTROL_LOOP) {

@@ -5,28 +5,34 @@
 
 /* ---- running --------------------------------------------------------------------------------- */
 
-/* Whether a call may take long enough to release the GIL: its inputs are large, one of them is
- * deferred, so that another thread may be computing it, or it may wait for a queue. */
-static int is_long(const ef_tensor *const *in, int n_in) {
+enum length { SHORT, ANY, LONG };
+
+/* How long a call may take. LONG, so that releasing the GIL pays off: its inputs are large, one of
+ * them is deferred, so that another thread may be computing it, or it may wait for a queue. ANY:
+ * an input is a variant, which may be a dataset and be iterated over. */
+static enum length length_of(const ef_tensor *const *in, int n_in) {
     size_t bytes = 0;
-    if (n_in > 0 && in[0]->dtype == EF_RESOURCE && ef_resource_waits(in[0])) return 1;
+    bool variant = false;
+    if (n_in > 0 && in[0]->dtype == EF_RESOURCE && ef_resource_waits(in[0])) return LONG;
     for (int k = 0; k < n_in; k++) {
+        variant |= in[k]->dtype == EF_VARIANT;
         if (in[k]->storage == NULL || in[k]->dtype == EF_RESOURCE ||
             (in[k]->flags & EF_TENSOR_SYMBOLIC))
             continue;
-        if (!ef_tensor_ready(in[k])) return 1;
+        if (!ef_tensor_ready(in[k])) return LONG;
         bytes += ef_tensor_bytes(in[k]);
     }
-    return bytes > 65536;
+    return bytes > 65536 ? LONG : variant ? ANY : SHORT;
 }
 
 static ef_status *call(const ef_op *op, const ef_attrs *attrs, const ef_tensor *const *in, int n_in,
                        ef_tensor *out, int max_out, int *n_out) {
     if (refused) return ef_status_make(EF_FAILED_PRECONDITION, refusal);
-    if (!is_long(in, n_in) || recording()) /* nodes are added with the GIL held */
+    enum length length = length_of(in, n_in);
+    if (length == SHORT || recording()) /* nodes are added with the GIL held */
         return ef_call_op(op, attrs, in, n_in, out, max_out, n_out);
     engine_call v;
-    engine_begin(&v, true);
+    engine_begin(&v, length == LONG);
     ef_status *s = engine_end(&v, ef_call_op(op, attrs, in, n_in, out, max_out, n_out));
     if (atomic_load_explicit(&profile_waiting, memory_order_relaxed) > 0) profile_resolve(NULL);
     return s;

@@ -23,6 +23,7 @@ typedef struct ef_pipeline {
 } ef_pipeline;
 
 _Thread_local int ef_pipeline_depth;
+_Thread_local unsigned ef_pipeline_pulse;
 
 static void pipeline_ref(ef_pipeline *p) {
     atomic_fetch_add_explicit(&p->refs, 1, memory_order_relaxed);
@@ -89,7 +90,7 @@ static ef_status *enter(ef_pipeline *p) {
         wait_a_while(p);
         EF_TRY(ef_interrupt_check(ef_context_here(), &pulse));
     }
-    ef_pipeline_depth++;
+    if (ef_pipeline_depth++ == 0) ef_pipeline_pulse = ef_interrupt_counter();
     return NULL;
 }
 

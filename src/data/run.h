@@ -45,5 +45,9 @@ void ef_run_stop(ef_run *r);
 void ef_run_stop_all(void);
 /* How many calls of pipelines this thread is in. */
 extern _Thread_local int ef_pipeline_depth;
+/* What ef_interrupt_counter() was when this thread last looked whether it is interrupted. A stage
+ * may draw for ever from its source (a filter that lets nothing through), so every stage compares
+ * it. */
+extern _Thread_local unsigned ef_pipeline_pulse;
 ef_status *ef_run_canceller(ef_run *r, ef_canceller **out);
 #endif

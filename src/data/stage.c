@@ -2,6 +2,7 @@
 #include "data/stage.h"
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/interrupt.h"
 #include "data/rows.h"
 #include "data/stage_events.h"
 #include <string.h>
@@ -174,6 +175,7 @@ static ef_status *next_timed(ef_stage *s, ef_tensor *out, bool *end) {
 }
 
 ef_status *ef_stage_next(ef_stage *s, ef_tensor *out, bool *end) {
+    EF_TRY(ef_interrupt_check(ef_context_here(), &ef_pipeline_pulse));
     if (EF_UNLIKELY(s->made < SAMPLED || s->made % SAMPLED == 0 || s->counted))
         return next_timed(s, out, end);
     ef_status *bad = s->kind->next(s, out, end);
@@ -210,6 +212,7 @@ static ef_status *stack_each(ef_stage *s, int64_t n, ef_tensor *element, ef_rows
 
 ef_status *ef_stage_rows(ef_stage *s, int64_t n, ef_tensor *out, int64_t *got) {
     if (ef_stage_stacks(s)) {
+        EF_TRY(ef_interrupt_check(ef_context_here(), &ef_pipeline_pulse));
         uint64_t from = ef_now_ns();
         *got = 0;
         ef_status *bad = s->kind->rows(s, n, out, got);

@@ -123,6 +123,15 @@ def no_element():
     next(iter(napping().filter(lambda x: x < 0).prefetch(1)))
 
 
+def first(make):
+    """One call of the iterator, which draws from its source for ever."""
+    next(iter(make(tf.data.Dataset.range(LONG))))
+
+
+def added(elements):
+    return elements.reduce(np.int64(0), lambda s, x: s + x)
+
+
 @tf.function
 def total(elements):
     s = tf.constant(0, tf.int64)
@@ -163,6 +172,10 @@ PROGRAMS = {
     "generator_ahead": (lambda: generator(2), lambda: True),
     "workers": (workers, lambda: int(next(iter(napping(num_parallel_calls=2).take(3)))) == 0),
     "no_element": (no_element, lambda: True),
+    "filter": (lambda: first(lambda ds: ds.filter(lambda x: x < 0)), lambda: True),
+    "skip": (lambda: first(lambda ds: ds.skip(LONG - 1)), lambda: True),
+    "group": (lambda: first(lambda ds: ds.group_by_window(lambda x: x % 2, lambda _, w: w.batch(2), LONG)), lambda: True),
+    "reduce": (lambda: added(tf.data.Dataset.range(LONG)), lambda: int(added(tf.data.Dataset.range(4))) == 6),
     "session": (lambda: session.run(reached, {limit: LONG}), lambda: session.run(reached, {limit: 5}) == 5),
     "tracing": (tracing, lambda: int(count(tf.constant(7, tf.int64))) == 7),
 }

@@ -256,3 +256,26 @@ def test_random_generators_and_ops_are_pickled():
     np.testing.assert_array_equal(copied.normal([3]), generator.normal([3]))
     assert again([tf.nn.relu, tf.math.add, tf.raw_ops.AddV2]) == [tf.nn.relu, tf.math.add, tf.raw_ops.AddV2]
     assert copy.deepcopy(tf.nn.relu) is tf.nn.relu
+
+
+class Scaled(tf.Module):
+    def __init__(self):
+        super().__init__()
+        self.factor = tf.Variable(2.0)
+        self.inner = [tf.Variable(1.0)]
+
+    @tf.function
+    def __call__(self, x):
+        return x * self.factor + self.inner[0]
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, again])
+def test_modules_are_copied_with_their_functions(copied):
+    module = Scaled()
+    assert float(module(tf.constant(3.0))) == 7
+    other = copied(module)
+    other.factor.assign(5.0)
+    assert float(other(tf.constant(3.0))) == 16 and float(module(tf.constant(3.0))) == 7
+    assert len(other.variables) == 2 and other.name_scope.name == module.name_scope.name
+    with module.name_scope as outside, copied(module.name_scope) as inside:
+        assert outside == inside == "scaled/"

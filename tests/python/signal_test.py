@@ -55,6 +55,18 @@ def test_gradients_of_real_transforms():
         assert abs((more - y.numpy()) / step - found[k]) < 1e-4
 
 
+@pytest.mark.parametrize("axis", [0, 1])
+def test_the_gradient_of_frames_is_dense(axis):
+    x = tf.constant(np.arange(6, dtype="f").reshape([6, 1] if axis == 0 else [1, 6]))
+    with tf.GradientTape() as t:
+        t.watch(x)
+        y = tf.reduce_sum(tf.signal.frame(x, 3, 1, axis=axis) ** 2)
+    g = t.gradient(y, x)
+    assert isinstance(g, tf.Tensor)
+    np.testing.assert_array_equal(g.numpy().ravel(), 2 * np.arange(6) * [1, 2, 3, 3, 2, 1])
+    assert tf.signal.frame(x, 3, 1, axis=axis).shape == ([4, 3, 1] if axis == 0 else [1, 4, 3])
+
+
 def test_what_is_rejected():
     with pytest.raises(tf.errors.InvalidArgumentError, match="must not be negative"):
         s.rfft(tf.ones([4]), [-1])

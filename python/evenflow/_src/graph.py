@@ -621,6 +621,9 @@ class name_scope(_core.NameScopeBase):
     def _in_graph(self):
         return _scope_in(_core.current_graph(), self.name)
 
+    def __reduce__(self):
+        return type(self), (self.name,)  # a copy has not been entered
+
 
 def current_scope():
     """The current name scope with its trailing slash; "" outside of all scopes."""

@@ -194,6 +194,8 @@ def frame(signal, frame_length, frame_step, pad_end=False, pad_value=0, axis=-1,
         count = _at_least_zero(1 + (size - length) // step)
     starts = raw.Range(0, count, 1) * step
     at = raw.AddV2(raw.ExpandDims(starts, 1), raw.ExpandDims(raw.Range(0, length, 1), 0))
+    if axis == 0:  # the gradient of what is gathered from the first axis would be IndexedSlices, and a signal is dense
+        return raw.Squeeze(raw.GatherV2(raw.ExpandDims(signal, 0), at, 1), [0], name=name)
     return raw.GatherV2(signal, at, axis, name=name)
 
 

@@ -230,3 +230,11 @@ def test_row_partitions_are_integer_vectors():
         for x in (0, [[0]]):
             with pytest.raises(ValueError, match="must have rank 1"):
                 f(x)
+
+
+def test_masks_have_rows():
+    for x in ([[1, 2]], tf.ragged.constant([[1, 2]])):
+        with pytest.raises(ValueError, match="mask cannot be scalar"):
+            tf.ragged.boolean_mask(x, True)
+    with pytest.raises(ValueError, match="must be known statically"):
+        tf.function(tf.ragged.boolean_mask, input_signature=[tf.TensorSpec([1, 2]), tf.TensorSpec(None, tf.bool)]).get_concrete_function()

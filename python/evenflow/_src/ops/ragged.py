@@ -595,6 +595,8 @@ def boolean_mask(data, mask, name=None):
             gather(data.values, keep), raw.GatherV2(rows, keep, 0), data.nrows(), validate=False)
     mask = convert(mask, dtypes.bool)
     rank = rank_of(mask)
+    if not rank:
+        raise ValueError("mask cannot be scalar" if rank == 0 else "mask.shape.ndims must be known statically")
     if rank == 1:
         return gather(data if is_ragged(data) else convert(data), raw.Reshape(raw.Where(mask), [-1]))
     if is_ragged(data):

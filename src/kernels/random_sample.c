@@ -187,9 +187,9 @@ static double rounded(ef_dtype t, double v) {
 }
 
 static double binomial_sample(const sample_job *j, double n, double p, int64_t k) {
-    if (isnan(n) || isnan(p) || isinf(n)) return NAN;
-    if (n <= 0 || p <= 0) return 0;
+    if (n <= 0 || p <= 0) return 0; /* even if the other is not a number */
     if (p >= 1) return n;
+    if (isnan(n) || isnan(p) || isinf(n)) return NAN;
     bool flip = p > 0.5;
     double q = flip ? rounded(j->param, 1 - p) : p;
     bool large = rounded(j->param, n * q) >= 10;

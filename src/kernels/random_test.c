@@ -77,13 +77,15 @@ EF_TEST(samples_are_tensorflows) {
 
 EF_TEST(odd_parameters_end) {
     static const double rate[] = {NAN, INFINITY, -1, 1e300, 0};
-    static const double count[] = {NAN, INFINITY, -1, 5, 5}, prob[] = {0.5, 0.5, 0.5, NAN, 2};
+    static const double count[] = {NAN, INFINITY, -1, 5, 5, 0, INFINITY, NAN, INFINITY};
+    static const double prob[] = {0.5, 0.5, 0.5, NAN, 2, NAN, -0.1, 0, 1};
     int32_t y[5];
-    double x[5];
+    double x[9];
     ef_random_poisson(start, EF_F64, rate, 5, 1, EF_I32, y);
     CHECK(y[0] == 0 && y[1] == INT32_MAX && y[2] == 0 && y[3] == INT32_MAX && y[4] == 0);
-    ef_random_binomial(start, EF_F64, count, prob, 5, 1, EF_F64, x);
+    ef_random_binomial(start, EF_F64, count, prob, 9, 1, EF_F64, x);
     CHECK(isnan(x[0]) && isnan(x[1]) && x[2] == 0 && isnan(x[3]) && x[4] == 5);
+    CHECK(x[5] == 0 && x[6] == 0 && x[7] == 0 && isinf(x[8]));
 }
 
 EF_TEST(orders_and_classes_are_tensorflows) {

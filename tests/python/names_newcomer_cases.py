@@ -153,6 +153,27 @@ def quantized_by_the_older_name(tf, tmp):
     return y, tape.gradient(y, x)
 
 
+def quantized_along_an_axis_from_the_end(tf, tmp):
+    f, found = tf.quantization.quantize_and_dequantize_v2, []
+    x = tf.constant(np.sin(np.arange(24) * 1.3).reshape(2, 3, 4) * 3, tf.float32)
+    for axis in (-3, -2, -1):
+        ends = tf.constant([0.5] * x.shape[axis])
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = f(x, -ends, ends, axis=axis)
+        found.append([y, tape.gradient(y, x)])
+
+    @tf.function(input_signature=[tf.TensorSpec(None)])
+    def of_any_rank(x):
+        return f(x, 0.0, 0.0), f(x, [0.0] * 3, [0.0] * 3, axis=1), f(x, [0.0] * 2, [0.0] * 2, axis=0)
+
+    @tf.function(input_signature=[tf.TensorSpec(None)])
+    def from_the_end(x):
+        return f(x, [0.0] * 4, [0.0] * 4, axis=-1)
+
+    return found + [of_any_rank(x), _tried(lambda: from_the_end(x))]
+
+
 def scopes(tf, tmp):
     found = [tf.get_current_name_scope()]
     with tf.name_scope("a"), tf.name_scope("b"):

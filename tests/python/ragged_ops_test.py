@@ -203,3 +203,38 @@ def test_strings_of_rows_are_joined():
     assert tf.strings.reduce_join(words, separator=",").numpy() == b"a,b,c,d,e,f"
     rows = tf.ragged.constant([["x", "y"], []], dtype=tf.string)
     assert list(tf.function(lambda r: tf.strings.reduce_join(r, axis=1, separator=" "))(rows).numpy()) == [b"x y", b""]
+
+
+@pytest.mark.parametrize("dtype", [tf.int32, tf.int64])
+def test_ranges_over_more_than_half_of_the_numbers(dtype):
+    step = dtype.max // 2 + 1
+    low, high = tf.constant(dtype.min + 5, dtype), tf.constant(dtype.max - 5, dtype)
+    up = [dtype.min + 5 + k * step for k in range(4)]
+    assert tf.ragged.range(low, high, step).to_list() == [up]
+    assert tf.ragged.range(high, low, tf.constant(-step, dtype)).to_list() == [[dtype.max - 5 - k * step for k in range(4)]]
+    assert tf.ragged.range([high, low], low, step).to_list() == [[], []]
+
+
+def test_ranges_of_different_lengths():
+    with pytest.raises(tf.errors.InvalidArgumentError, match="same length"):
+        tf.ragged.range([0], [1, 2])
+
+
+def test_row_partitions_are_integer_vectors():
+    assert tf.ragged.row_splits_to_segment_ids([1, 2, 4]).numpy().tolist() == [0, 1, 1]
+    with pytest.raises(ValueError, match="Invalid row_splits"):
+        tf.ragged.row_splits_to_segment_ids([])
+    for f in (tf.ragged.row_splits_to_segment_ids, tf.ragged.segment_ids_to_row_splits):
+        with pytest.raises(TypeError, match="must be of type integer"):
+            f(tf.constant([0.5]))
+        for x in (0, [[0]]):
+            with pytest.raises(ValueError, match="must have rank 1"):
+                f(x)
+
+
+def test_masks_have_rows():
+    for x in ([[1, 2]], tf.ragged.constant([[1, 2]])):
+        with pytest.raises(ValueError, match="mask cannot be scalar"):
+            tf.ragged.boolean_mask(x, True)
+    with pytest.raises(ValueError, match="must be known statically"):
+        tf.function(tf.ragged.boolean_mask, input_signature=[tf.TensorSpec([1, 2]), tf.TensorSpec(None, tf.bool)]).get_concrete_function()

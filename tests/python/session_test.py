@@ -313,6 +313,16 @@ def test_whatever_a_loop_adds_is_forgotten(make):
         assert len(graph.get_operations()) == few
 
 
+@pytest.mark.parametrize("use_resource", [True, False])
+def test_a_variable_is_a_loss(use_resource):
+    with tf.Graph().as_default(), v1.Session() as sess:
+        v = v1.get_variable("v", initializer=10.0, use_resource=use_resource)
+        step = v1.train.GradientDescentOptimizer(0.5).minimize(v)
+        sess.run(v1.global_variables_initializer())
+        sess.run([step])
+        assert sess.run(v) == 9.5
+
+
 def test_train_ops_made_in_a_loop_are_forgotten():
     graph = tf.Graph()
     with graph.as_default():

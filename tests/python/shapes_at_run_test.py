@@ -141,3 +141,29 @@ def sizes(x):
 ])
 def test_sizes_are_known_though_the_batch_is_open(f, known):
     assert open_batch(f) == known
+
+
+@pytest.mark.parametrize("axes", [0, 1, [[2], [0]], [[-1, 1], [0, -2]]])
+def test_tensordot_of_any_rank(axes):
+    a, b = np.arange(24, dtype="float32").reshape(2, 3, 4), np.arange(60, dtype="float32").reshape(4, 3, 5)
+    want = np.tensordot(a, b, axes)
+    f = tf.function(lambda a, b: tf.tensordot(a, b, axes), input_signature=[tf.TensorSpec(None), tf.TensorSpec(None)])
+    x = tf.Variable(a)
+    found = []
+    for product in (f, lambda a, b: tf.tensordot(a, b, axes)):
+        with tf.GradientTape() as tape:
+            y = product(x, b)
+        np.testing.assert_allclose(y, want, rtol=1e-6)
+        found.append(tape.gradient(y, x))
+    np.testing.assert_allclose(*found, rtol=1e-6)
+
+
+def test_tensordot_over_axes_that_are_fed():
+    a, b = np.arange(24, dtype="float32").reshape(2, 3, 4), np.arange(60, dtype="float32").reshape(4, 3, 5)
+    for known in (None, [2, 3, 4]):
+        f = tf.function(tf.tensordot, input_signature=[tf.TensorSpec(known), tf.TensorSpec(None), tf.TensorSpec(None, tf.int32)])
+        for axes in ([[2], [0]], [[-1, 1], [0, -2]]):
+            np.testing.assert_allclose(f(a, b, axes), np.tensordot(a, b, axes), rtol=1e-6)
+        for axes in (1, [1], [0, 1], [[1]], [[0, 1]], [[0], [7]]):
+            with pytest.raises(tf.errors.InvalidArgumentError):
+                f(a, b, axes)

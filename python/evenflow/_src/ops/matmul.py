@@ -105,7 +105,7 @@ _core.register(matmul=_matmul_operator)
 
 
 def _contract_axes(a, axes):
-    """(axes of a, axes of b) to contract."""
+    """(axes of a, axes of b) to contract: lists, or tensors if they are not known before the graph runs."""
     if isinstance(axes, (int, np.integer)):
         count = rank_of(a)
         if axes < 0:
@@ -116,7 +116,8 @@ def _contract_axes(a, axes):
                 f"Received: {axes}."
             )
         if count is None:
-            raise ValueError("tensordot: a number of axes needs a tensor of known rank")
+            rank = raw.Rank(a)
+            return raw.Range(raw.Sub(rank, axes), rank, 1), list(builtins.range(axes))
         return list(builtins.range(count - axes, count)), list(builtins.range(axes))
     if isinstance(axes, (list, tuple)):
         if len(axes) != 2:
@@ -127,9 +128,10 @@ def _contract_axes(a, axes):
                 f"Different number of contraction axes for a and b, {len(first)} != {len(second)}."
             )
         return first, second
-    both = seen(convert(axes, dtypes.int32))
+    axes = convert(axes, dtypes.int32)
+    both = seen(axes)
     if both is None:
-        raise ValueError("tensordot: axes must be known when the graph is made")
+        return tuple(raw.Unpack(axes, 2))
     if both.ndim == 0:
         raise errors.InvalidGraphError("tensordot: axes given as a tensor are two rows; this one is a scalar")
     return _contract_axes(a, both.tolist())
@@ -162,15 +164,26 @@ def _as_matrix(x, axes, last):
     return raw.Reshape(x, shape), sizes
 
 
+def _as_matrix_of_any_rank(x, axes, last):
+    """_as_matrix for a tensor of unknown rank, or for axes that are a tensor."""
+    whole = raw.Shape(x)
+    rank, axes = raw.Size(whole), convert(axes, dtypes.int32)
+    axes = raw.SelectV2(raw.GreaterEqual(axes, 0), axes, raw.AddV2(axes, rank))
+    free = raw.ListDiff(raw.Range(0, rank, 1), axes)[0]
+    sizes = raw.GatherV2(whole, free, 0)
+    inner, outer = raw.Prod(raw.GatherV2(whole, axes, 0), [0]), raw.Prod(sizes, [0])
+    x = raw.Transpose(x, raw.ConcatV2([free, axes] if last else [axes, free], 0))
+    return raw.Reshape(x, raw.Pack([outer, inner] if last else [inner, outer])), sizes
+
+
 @export("tensordot", "linalg.tensordot")
 def tensordot(a, b, axes, name=None):
     """The sum of products over pairs of axes of two tensors."""
     a, b = convert(a), convert(b)
-    if rank_of(a) is None or rank_of(b) is None:
-        raise ValueError("tensordot needs tensors of known rank")
     first, second = _contract_axes(a, axes)
-    a, left = _as_matrix(a, first, True)
-    b, right = _as_matrix(b, second, False)
+    (a, left), (b, right) = (
+        (_as_matrix if rank_of(x) is not None and isinstance(picked, list) else _as_matrix_of_any_rank)(x, picked, last)
+        for x, picked, last in ((a, first, True), (b, second, False)))
     product = matmul(a, b)
     if isinstance(left, list) and isinstance(right, list):
         return raw.Reshape(product, convert(left + right, dtypes.int32), name=name)

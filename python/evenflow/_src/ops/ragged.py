@@ -5,7 +5,7 @@ import itertools
 
 from .. import errors
 from ..namespace import export
-from ..ragged import _KEY, RaggedTensor, _partition, as_ragged, is_ragged, ragged_indices, row_numbers
+from ..ragged import _KEY, RaggedTensor, _need_rank, _partition, as_ragged, is_ragged, ragged_indices, row_numbers
 from ..tensors import convert_to_tensor
 from .common import SparseTensor, Tensor, convert, dtypes, known, np, raw, rank_of, seen_shape, seen_size, static_shape
 from .debug import assert_equal
@@ -79,29 +79,41 @@ def constant(pylist, dtype=None, ragged_rank=None, inner_shape=None, name=None,
     return values
 
 
+def _range_lengths(first, last, step):
+    """How many numbers there are from each `first` to its `last`. The distance of two integers may need one bit more than they
+    have."""
+    if not first.dtype.is_integer:
+        first, last, step = (raw.Cast(p, dtypes.float64) for p in (first, last, step))
+        return raw.Maximum(raw.Ceil(raw.RealDiv(raw.Sub(last, first), step)), convert(0.0, dtypes.float64))
+    first, last, step = (raw.Cast(p, dtypes.int64) for p in (first, last, step))
+    up = raw.Greater(step, raw.ZerosLike(step))
+    low, high = raw.SelectV2(up, first, last), raw.SelectV2(up, last, first)
+    span, by = (raw.Cast(p, dtypes.uint64) for p in (raw.Sub(high, low), raw.Abs(step)))
+    one = raw.OnesLike(span)
+    count = raw.AddV2(raw.FloorDiv(raw.Sub(span, one), by), one)
+    return raw.SelectV2(raw.Less(low, high), count, raw.ZerosLike(count))
+
+
 @export("ragged.range")
 def range(starts, limits=None, deltas=1, dtype=None, name=None, row_splits_dtype=dtypes.int64):  # noqa: A001
     """A ragged tensor whose row i counts from starts[i] to limits[i] in steps of deltas[i]."""
     if limits is None:
         starts, limits = 0, starts
-    parts = [convert(p, dtype, None if dtype is not None else dtypes.int32) for p in (starts, limits, deltas)]
+    parts = [convert(p, dtype) for p in (starts, limits, deltas)]
     if dtype is None:
         order = [dtypes.int32, dtypes.int64, dtypes.bfloat16, dtypes.float32, dtypes.float64]
         top = max((p.dtype for p in parts), key=order.index)
         parts = [p if p.dtype == top else raw.Cast(p, top) for p in parts]
+    sizes = {d for p in parts for d in static_shape(p) or () if d is not None}
+    if len(sizes) > 1:
+        raise errors.InvalidGraphError(f"ragged.range: starts, limits and deltas are scalars or vectors of the same length, not of "
+                                       f"the lengths {sorted(sizes)}")
     rows = raw.BroadcastArgs(raw.BroadcastArgs(raw.Shape(parts[0]), raw.Shape(parts[1])),
                              raw.Shape(parts[2]))
     rows = raw.ConcatV2([rows, convert([1])], 0)[:1]
     first, last, step = (raw.BroadcastTo(p, rows) for p in parts)
     index = dtypes.as_dtype(row_splits_dtype)
-    wide = first.dtype if first.dtype.is_integer else dtypes.float64
-    span = raw.Sub(raw.Cast(last, wide), raw.Cast(first, wide))
-    by = raw.Cast(step, wide)
-    if wide.is_integer:
-        count = raw.Neg(raw.FloorDiv(raw.Neg(span), by))
-    else:
-        count = raw.Ceil(raw.RealDiv(span, by))
-    lengths = raw.Maximum(raw.Cast(count, index), convert(0, index))
+    lengths = raw.Cast(_range_lengths(first, last, step), index)
     splits, at = ragged_indices(raw.ZerosLike(lengths), lengths)
     row = row_numbers(splits)
     values = raw.AddV2(raw.GatherV2(first, row, 0),
@@ -544,18 +556,28 @@ def map_flat_values(op, *args, **kwargs):
 # ---- row partitions -----------------------------------------------------------------------------------------------
 
 
+def _integer_vector(x, name):
+    x = convert_to_tensor(x, None if isinstance(x, (Tensor, np.ndarray)) else dtypes.int64, name=name)
+    if not x.dtype.is_integer:
+        raise TypeError(f"Argument `tensor` (name: {name}) must be of type integer. Received `tensor` = {x} of dtype: {x.dtype.name}")
+    _need_rank(x, 1, name)
+    return _partition(x if x.dtype in (dtypes.int32, dtypes.int64) else raw.Cast(x, dtypes.int64))
+
+
 @export("ragged.row_splits_to_segment_ids")
 def row_splits_to_segment_ids(splits, name=None, out_type=None):
     """The row number of each value."""
-    splits = _partition(splits)
-    rows = row_numbers(splits)
+    splits = _integer_vector(splits, "splits")
+    if static_shape(splits) == (0,):
+        raise ValueError("Invalid row_splits: []")
+    rows = row_numbers(raw.Sub(splits, splits[0]))
     return rows if out_type is None else raw.Cast(rows, dtypes.as_dtype(out_type))
 
 
 @export("ragged.segment_ids_to_row_splits")
 def segment_ids_to_row_splits(segment_ids, num_segments=None, out_type=None, name=None):
     """The row splits for the row numbers of values."""
-    ids = _partition(segment_ids)
+    ids = _integer_vector(segment_ids, "segment_ids")
     made = RaggedTensor.from_value_rowids(ids, ids, num_segments, validate=False).row_splits
     return made if out_type is None else raw.Cast(made, dtypes.as_dtype(out_type))
 
@@ -573,6 +595,8 @@ def boolean_mask(data, mask, name=None):
             gather(data.values, keep), raw.GatherV2(rows, keep, 0), data.nrows(), validate=False)
     mask = convert(mask, dtypes.bool)
     rank = rank_of(mask)
+    if not rank:
+        raise ValueError("mask cannot be scalar" if rank == 0 else "mask.shape.ndims must be known statically")
     if rank == 1:
         return gather(data if is_ragged(data) else convert(data), raw.Reshape(raw.Where(mask), [-1]))
     if is_ragged(data):

@@ -7,8 +7,25 @@ from .debug import Assert, with_dependencies
 
 
 def _range_of(x, axis):
-    axes = [d for d in range(rank_of(x)) if d != axis] if axis is not None else list(range(rank_of(x)))
+    """The least and the largest value of `x`, or of each of its slices along `axis`."""
+    rank = rank_of(x)
+    if rank is not None:
+        axes = [d for d in range(rank) if d != axis]
+    elif axis is None:
+        axes = raw.Range(0, raw.Rank(x), 1)
+    else:
+        axes = raw.ConcatV2([raw.Range(0, axis, 1), raw.Range(axis + 1, raw.Rank(x), 1)], 0)
     return raw.Min(x, axes), raw.Max(x, axes)
+
+
+def _shape_of_ends(x, axis):
+    """The shape in which a number, or one number for each slice along `axis`, is broadcast to `x`."""
+    if axis is None:
+        return []
+    rank = rank_of(x)
+    if rank is not None:
+        return [1] * axis + [-1] + [1] * (rank - axis - 1)
+    return raw.ConcatV2([[1] * axis + [-1], raw.Fill(raw.Reshape(raw.Sub(raw.Rank(x), axis + 1), [1]), 1)], 0)
 
 
 def _scales(low, high, signed, bits, narrow):
@@ -31,7 +48,7 @@ def quantize_and_dequantize_v2(input, input_min, input_max, signed_input=True, n
     """Rounds floats to what integers of `num_bits` bits can represent, and back. The gradient passes where the input is between
     `input_min` and `input_max`, even if these do not set the range.
 
-    Without `range_given` the range is that of the input, or of each slice along `axis`."""
+    Without `range_given` the range is that of the input, or of each slice along `axis`, which may count from the end."""
     if round_mode not in ("HALF_TO_EVEN", "HALF_UP"):
         raise ValueError(f"round_mode must be 'HALF_TO_EVEN' or 'HALF_UP', not {round_mode!r}")
     x = convert(input)
@@ -39,10 +56,13 @@ def quantize_and_dequantize_v2(input, input_min, input_max, signed_input=True, n
         raise InvalidArgumentError(None, None, f"QuantizeAndDequantizeV4: num_bits is out of range: it is {num_bits} and must be between "
                                    f"1 and 63")
     rank = rank_of(x)
-    axis = None if axis == -1 else axis
-    if axis is not None and (axis < 0 or (rank is not None and axis >= rank)):
-        raise InvalidArgumentError(None, None, f"QuantizeAndDequantizeV4: axis is {axis}; it must be at least 0 and less than the rank "
-                                   f"of input, which is {rank}")
+    if axis is not None and axis < 0 and rank is None:
+        raise ValueError(f"QuantizeAndDequantizeV4: axis is {axis}, but the rank of input is not known; input should have known rank "
+                         "to use a negative axis")
+    if axis is not None and rank is not None and not -rank <= axis < rank:
+        raise InvalidArgumentError(None, None, f"QuantizeAndDequantizeV4: axis is {axis}; it must be at least {-rank} and less than "
+                                   f"the rank of input, which is {rank}")
+    axis = axis + rank if axis is not None and axis < 0 else axis
     low, high = convert(input_min, x.dtype), convert(input_max, x.dtype)
     if range_given:
         ordered = Assert(raw.All(raw.LessEqual(low, high), raw.Range(0, raw.Rank(low), 1)),
@@ -51,7 +71,7 @@ def quantize_and_dequantize_v2(input, input_min, input_max, signed_input=True, n
 
     @custom_gradient
     def rounded(x, low, high):
-        shape = [] if axis is None else [1] * axis + [-1] + [1] * (rank - axis - 1)
+        shape = _shape_of_ends(x, axis)
         low, high = raw.Reshape(low, shape), raw.Reshape(high, shape)
         ends = (low, high) if range_given else (raw.Reshape(end, shape) for end in _range_of(x, axis))
         scale, inverse, least, most = _scales(*ends, signed_input, num_bits, bool(narrow_range))

@@ -89,6 +89,8 @@ class Optimizer:
             var_list = list(tape.watched_variables()) if var_list is None else _listed(var_list)
             found = tape.gradient(value, var_list, grad_loss)
             return list(zip(found, var_list))
+        if isinstance(loss, _core.VariableBase) and _core.is_symbolic(loss.handle):
+            loss = _core.convert(loss)  # a variable of a graph
         if not _core.is_symbolic(loss):
             raise RuntimeError("`loss` passed to Optimizer.compute_gradients should be a function when eager execution "
                                "is enabled.")

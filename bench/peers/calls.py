@@ -113,6 +113,12 @@ def labelled(row):
     return rng.random((batch, size, size, 3), dtype=np.float32), rng.integers(0, 10, batch, dtype=np.int32)
 
 
+def dense(rows):
+    """Input, of 64 values a row, and classes of the small dense model: layers of 128, 64 and 10."""
+    rng = np.random.default_rng(7)
+    return rng.random((rows, 64), dtype=np.float32), rng.integers(0, 10, rows, dtype=np.int32)
+
+
 def pictures(batch):
     """The input of the image model."""
     return np.random.default_rng(5).random((batch, 224, 224, 3), dtype=np.float32)

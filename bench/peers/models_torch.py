@@ -20,6 +20,47 @@ def trained(model_of, data):
     return make
 
 
+def dense(rows):
+    """A function that trains the small dense model for one batch and returns the loss, the model, and the data."""
+    x, y = map(torch.from_numpy, calls.dense(rows))
+    model = torch.nn.Sequential(torch.nn.Linear(64, 128), torch.nn.ReLU(), torch.nn.Linear(128, 64), torch.nn.ReLU(),
+                                torch.nn.Linear(64, 10))
+    optimizer = torch.optim.Adam(model.parameters())
+
+    def step(x, y):
+        optimizer.zero_grad()
+        loss = torch.nn.functional.cross_entropy(model(x), y)
+        loss.backward()
+        optimizer.step()
+        return loss.detach()
+    return step, model, x, y.long()
+
+
+def dense_fit():
+    step, _, x, y = dense(10_000)
+
+    def epoch():
+        order, total = torch.randperm(len(x)), torch.zeros(())
+        for chosen in order.split(32):
+            total += step(x[chosen], y[chosen])
+        return total.item()
+    return calls.again(epoch)
+
+
+def dense_call():
+    _, model, x, _ = dense(1)
+
+    def call():
+        with torch.inference_mode():
+            return model(x).numpy()
+    return calls.again(call)
+
+
+def dense_batch():
+    step, _, x, y = dense(32)
+    return calls.again(lambda: step(x, y).numpy())
+
+
 class Lstm(torch.nn.Module):
     def __init__(self):
         super().__init__()
@@ -93,5 +134,6 @@ def resnet(batch):
     return make
 
 
-ROWS = {"lstm": trained(Lstm, calls.sequences), "transformer": trained(transformer, calls.tokens),
+ROWS = {**calls.named(dense_fit, dense_call, dense_batch), "dense_step": dense_batch,
+        "lstm": trained(Lstm, calls.sequences), "transformer": trained(transformer, calls.tokens),
         **{row: classifier(row) for row in calls.CLASSIFIED}, "resnet_1": resnet(1), "resnet_8": resnet(8)}

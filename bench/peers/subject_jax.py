@@ -145,9 +145,39 @@ def train_step():
     return calls.again(call)
 
 
+def dense_step():
+    """The step of the small dense model, with Adam as optax writes it."""
+    x, y = map(jnp.asarray, calls.dense(32))
+    rng, sizes = np.random.default_rng(0), (64, 128, 64, 10)
+    weights = [(jnp.asarray(rng.normal(0, a ** -0.5, (a, b)), "float32"), jnp.zeros(b, "float32")) for a, b in zip(sizes, sizes[1:])]
+    state = [(jnp.float32(0), weights, *(jax.tree.map(jnp.zeros_like, weights) for _ in range(2)))]
+
+    def loss_of(weights):
+        h = x
+        for k, (w, b) in enumerate(weights):
+            h = (jax.nn.relu(h) if k else h) @ w + b
+        return -jnp.mean(jnp.take_along_axis(jax.nn.log_softmax(h), y[:, None], 1))
+
+    @jax.jit
+    def step(state):
+        n, weights, m, v = state
+        loss, grads = jax.value_and_grad(loss_of)(weights)
+        n, f = n + 1, jnp.float32
+        m = jax.tree.map(lambda m, g: m + f(0.1) * (g - m), m, grads)
+        v = jax.tree.map(lambda v, g: v + f(0.001) * (g * g - v), v, grads)
+        rate = f(0.001) * jnp.sqrt(1 - f(0.999) ** n) / (1 - f(0.9) ** n)
+        return loss, (n, jax.tree.map(lambda w, m, v: w - rate * m / (jnp.sqrt(v) + f(1e-7)), weights, m, v), m, v)
+
+    def call():
+        loss, state[0] = step(state[0])
+        jax.block_until_ready(state[0])
+        return float(loss)
+    return calls.again(call)
+
+
 def rows(_):
     return {**calls.named(eager_add, function_call, concrete_call, dict_result, fresh_function, tape_gradient, new_shape, new_number,
-                          range_loop, train_step),
+                          range_loop, train_step, dense_step),
             **{row: chain_of(row, lambda f: f) for row in calls.CHAINS},
             **{f"{row}_function": chain_of(row, jax.jit) for row in calls.CHAINS},
             "matmul": product("float32"), "matmul64": product("float64"), **{row: conv(row) for row in calls.CONVS},

@@ -16,8 +16,8 @@ MOST = {"new_shape": 100, "new_number": 1000, "fresh_function": 100}  # calls th
 ONCE = {"eager_add": 10000, "function_call": 10000, "session_run": 2000, "graph_in_loop": 50, "new_shape": 50,
         "new_number": 50, "fresh_function": 50, "range_loop": 5}  # calls for the peak of memory; 3 of each other row
 # Not part of the peak: Keras and its weights, and the files that pipelines read, would be most of it.
-MODELS = {"lstm", "transformer", "classifier_1", "classifier_32", "resnet_1", "resnet_8", "data_range", "data_shuffle", "data_jpeg",
-          "data_examples", "data_generator"}
+MODELS = {"dense_fit", "dense_predict", "dense_call", "dense_batch", "dense_step", "lstm", "transformer", "classifier_1", "classifier_32", "resnet_1",
+          "resnet_8", "data_range", "data_shuffle", "data_jpeg", "data_examples", "data_generator"}
 
 
 class Subject:

@@ -1222,6 +1222,9 @@ qint32: DType
 qint8: DType
 quint16: DType
 quint8: DType
+def random_index_shuffle(index, seed, max_index, rounds=4, name=None):
+    """The position of `index` in a random permutation of [0, max_index] that `seed`, three numbers, determines."""
+
 class random_normal_initializer:
     """Makes normally distributed numbers."""
     def __init__(self, mean=0.0, stddev=0.05, seed=None): ...

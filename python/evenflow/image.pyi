@@ -38,6 +38,9 @@ def adjust_saturation(image, saturation_factor, name=None):
 def central_crop(image, central_fraction):
     """The central part of an image, whose sides are `central_fraction` of the image's."""
 
+def combined_non_max_suppression(boxes, scores, max_output_size_per_class, max_total_size, iou_threshold=0.5, score_threshold=-inf, pad_per_class=False, clip_boxes=True, name=None):
+    """(boxes, scores, classes, numbers of boxes) of each image: the boxes of each class that overlap a better one are left out, then"""
+
 def convert_image_dtype(image, dtype, saturate=False, name=None):
     """Converts an image to another dtype and scales its values: floats are in [0, 1), integers use their whole range."""
 
@@ -167,6 +170,9 @@ def rgb_to_yuv(images):
 def rot90(image, k=1, name=None):
     """Rotates an image counter-clockwise by `k` times 90 degrees."""
 
+def sample_distorted_bounding_box(image_size, bounding_boxes, seed=0, min_object_covered=0.1, aspect_ratio_range=None, area_range=None, max_attempts=None, use_image_if_no_bounding_boxes=None, name=None):
+    """(begin, size, box) of a random crop that covers at least `min_object_covered` of one of the boxes: arguments of tf.slice, and the"""
+
 def sobel_edges(image):
     """The Sobel derivatives of an image, vertical and horizontal, in a new last axis."""
 
@@ -199,6 +205,9 @@ def stateless_random_jpeg_quality(image, min_jpeg_quality, max_jpeg_quality, see
 
 def stateless_random_saturation(image, lower, upper, seed=None):
     """Multiplies the saturation by a random number in [lower, upper), determined by `seed`."""
+
+def stateless_sample_distorted_bounding_box(image_size, bounding_boxes, seed, min_object_covered=0.1, aspect_ratio_range=None, area_range=None, max_attempts=None, use_image_if_no_bounding_boxes=None, name=None):
+    """sample_distorted_bounding_box, determined by `seed`, two integers."""
 
 def total_variation(images, name=None):
     """The sum of absolute differences between neighbouring pixels, for each image."""

@@ -266,6 +266,9 @@ def ClipByValue(*, t: _TensorLike, clip_value_min: _TensorLike, clip_value_max: 
 def CloseSummaryWriter(*, writer: _TensorLike, name: str | None = None) -> Operation | None:
     """Flushes buffered events and closes the writer's file."""
 
+def CombinedNonMaxSuppression(*, boxes: _TensorLike, scores: _TensorLike, max_output_size_per_class: _TensorLike, max_total_size: _TensorLike, iou_threshold: _TensorLike, score_threshold: _TensorLike, pad_per_class: bool = False, clip_boxes: bool = True, name: str | None = None) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Suppresses the boxes of each class that overlap a better one, and keeps the best of all classes: boxes, scores, classes and how many there are, for each image."""
+
 def Complex(*, real: _TensorLike, imag: _TensorLike, Tout: _DTypeLike = ..., name: str | None = None) -> Tensor:
     """The complex numbers with parts `real` and `imag`; shapes broadcast."""
 
@@ -1544,6 +1547,12 @@ def Rsqrt(*, x: _TensorLike, name: str | None = None) -> Tensor:
 def RsqrtGrad(*, y: _TensorLike, dy: _TensorLike, name: str | None = None) -> Tensor:
     """Gradient of Rsqrt: `-dy / 2 * conj(y)^3`."""
 
+def SampleDistortedBoundingBox(*, image_size: _TensorLike, bounding_boxes: _TensorLike, seed: int = 0, seed2: int = 0, min_object_covered: float = 0.1, aspect_ratio_range: Sequence[float] = ..., area_range: Sequence[float] = ..., max_attempts: int = 100, use_image_if_no_bounding_boxes: bool = False, name: str | None = None) -> tuple[Tensor, Tensor, Tensor]:
+    """A random crop of an image that covers enough of one of its bounding boxes: begin and size for Slice, and the crop as a box."""
+
+def SampleDistortedBoundingBoxV2(*, image_size: _TensorLike, bounding_boxes: _TensorLike, min_object_covered: _TensorLike, seed: int = 0, seed2: int = 0, aspect_ratio_range: Sequence[float] = ..., area_range: Sequence[float] = ..., max_attempts: int = 100, use_image_if_no_bounding_boxes: bool = False, name: str | None = None) -> tuple[Tensor, Tensor, Tensor]:
+    """SampleDistortedBoundingBox with the part of an object that must be covered as an input."""
+
 def SaveDatasetV2(*, input_dataset: _TensorLike, path: _TensorLike, shard_func_other_args: Sequence[_TensorLike], shard_func: Any, Tshard_func_args: Sequence[_DTypeLike], output_types: Sequence[_DTypeLike], output_shapes: Sequence[_ShapeLike], compression: str = '', use_shard_func: bool = True, name: str | None = None) -> Tensor:
     """The same elements, which are also written to the folder `path`; `shard_func` chooses the file."""
 
@@ -1852,6 +1861,9 @@ def StatelessRandomUniformIntV2(*, shape: _TensorLike, key: _TensorLike, counter
 
 def StatelessRandomUniformV2(*, shape: _TensorLike, key: _TensorLike, counter: _TensorLike, alg: _TensorLike, dtype: _DTypeLike = ..., name: str | None = None) -> Tensor:
     """Uniformly distributed numbers in [0, 1), determined by key and counter."""
+
+def StatelessSampleDistortedBoundingBox(*, image_size: _TensorLike, bounding_boxes: _TensorLike, min_object_covered: _TensorLike, seed: _TensorLike, aspect_ratio_range: Sequence[float] = ..., area_range: Sequence[float] = ..., max_attempts: int = 100, use_image_if_no_bounding_boxes: bool = False, name: str | None = None) -> tuple[Tensor, Tensor, Tensor]:
+    """SampleDistortedBoundingBoxV2, determined by `seed` alone."""
 
 def StatelessShuffle(*, value: _TensorLike, key: _TensorLike, counter: _TensorLike, alg: _TensorLike, name: str | None = None) -> Tensor:
     """The rows of `value` in a random order determined by key and counter."""

@@ -5,10 +5,10 @@
 enum { LANES = 16, ROUNDS = 10 };
 static const uint32_t M0 = 0xD2511F53u, M1 = 0xCD9E8D57u, W0 = 0x9E3779B9u, W1 = 0xBB67AE85u;
 
-static void lanes(const ef_philox *g, uint32_t *out) {
+static void lanes(const ef_philox *g, uint64_t stride, uint32_t *out) {
     uint32_t c0[LANES], c1[LANES], c2[LANES], c3[LANES];
     for (int i = 0; i < LANES; i++) {
-        uint64_t low = g->low + (uint64_t)i, high = g->high + (low < g->low);
+        uint64_t low = g->low + (uint64_t)i * stride, high = g->high + (low < g->low);
         c0[i] = (uint32_t)low;
         c1[i] = (uint32_t)(low >> 32);
         c2[i] = (uint32_t)high;
@@ -49,16 +49,18 @@ static void single(const ef_philox *g, uint32_t *out) {
     out[3] = c3;
 }
 
-void ef_philox_blocks(ef_philox *g, uint32_t *out, int64_t n) {
+void ef_philox_strided(ef_philox *g, uint64_t stride, uint32_t *out, int64_t n) {
     for (; n >= LANES; n -= LANES, out += 4 * LANES) {
-        lanes(g, out);
-        ef_philox_skip(g, LANES);
+        lanes(g, stride, out);
+        ef_philox_skip(g, LANES * stride);
     }
     for (; n > 0; n--, out += 4) {
         single(g, out);
-        ef_philox_skip(g, 1);
+        ef_philox_skip(g, stride);
     }
 }
+
+void ef_philox_blocks(ef_philox *g, uint32_t *out, int64_t n) { ef_philox_strided(g, 1, out, n); }
 
 ef_philox ef_philox_scrambled(uint64_t seed, uint64_t seed2) {
     ef_philox g = {.key = 0x02461E293EC8F720u, .low = seed, .high = seed2};

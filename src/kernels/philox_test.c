@@ -31,6 +31,18 @@ EF_TEST(many_blocks_are_single_blocks) {
     CHECK(all.low == one.low && all.high == one.high && all.high == 0);
 }
 
+EF_TEST(strides_skip_blocks) {
+    ef_philox all = {3, UINT64_MAX - 5000, 7}, one = all; /* the low half overflows */
+    uint32_t many[4 * 50], few[4];
+    ef_philox_strided(&all, 256, many, 50);
+    for (int k = 0; k < 50; k++) {
+        ef_philox_blocks(&one, few, 1);
+        ef_philox_skip(&one, 255);
+        for (int i = 0; i < 4; i++) CHECK_INT(many[4 * k + i], few[i]);
+    }
+    CHECK(all.low == one.low && all.high == one.high && all.high == 8);
+}
+
 EF_TEST(skipping_is_drawing) {
     ef_philox a = {9, UINT64_MAX - 2, 5}, b = a;
     uint32_t x[4 * 7], y[4];
@@ -45,6 +57,7 @@ EF_TEST(skipping_is_drawing) {
 int main(void) {
     EF_RUN(gives_the_known_answers);
     EF_RUN(many_blocks_are_single_blocks);
+    EF_RUN(strides_skip_blocks);
     EF_RUN(skipping_is_drawing);
     return EF_VERDICT();
 }

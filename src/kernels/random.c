@@ -110,37 +110,42 @@ static void int_group(const fill_job *j, const uint32_t *x, int64_t blocks, void
 /* Each group of outputs has this many blocks per output of a block to draw from. */
 enum { RESERVED = 256, TILE = 64 };
 
-static void truncated_group(const fill_job *j, int64_t group, void *out) {
+/* Blocks from the first one of a group to that of the next. */
+static uint64_t reserved(const fill_job *j) { return (uint64_t)(j->group * RESERVED / 4); }
+
+/* x: the first block of the group, which is enough in five of six cases. */
+static void truncated_group(const fill_job *j, int64_t group, uint32_t x[4], void *out) {
     ef_philox g = j->g;
-    ef_philox_skip(&g, (uint64_t)group * (uint64_t)(j->group * RESERVED / 4));
-    for (int k = 0; k < j->group;) {
-        uint32_t x[4];
-        ef_philox_blocks(&g, x, 1);
+    ef_philox_skip(&g, (uint64_t)group * reserved(j) + 1);
+    for (int k = 0;; ef_philox_blocks(&g, x, 1)) {
         if (j->t == EF_F64) {
             double d[2];
             ef_random_normals(x, &d[0], &d[1]);
             for (int i = 0; i < 2 && k < j->group; i++)
                 if (fabs(d[i]) < 2.0) ((double *)out)[k++] = d[i];
-            continue;
+        } else {
+            for (int p = 0; p < 4 && k < j->group; p += 2) {
+                float f[2];
+                normal_floats(x[p], x[p + 1], &f[0], &f[1]);
+                for (int i = 0; i < 2 && k < j->group; i++)
+                    if (fabsf(f[i]) < 2.0f) store_float(j->t, out, k++, f[i]);
+            }
         }
-        for (int p = 0; p < 4 && k < j->group; p += 2) {
-            float f[2];
-            normal_floats(x[p], x[p + 1], &f[0], &f[1]);
-            for (int i = 0; i < 2 && k < j->group; i++)
-                if (fabsf(f[i]) < 2.0f) store_float(j->t, out, k++, f[i]);
-        }
+        if (k == j->group) return;
     }
 }
 
 static void make_groups(const fill_job *j, int64_t group, int64_t n, void *out) {
     uint32_t x[4 * TILE];
     size_t bytes = (size_t)j->group * ef_dtype_size(j->t);
+    ef_philox g = j->g;
     if (j->kind == EF_RANDOM_TRUNCATED) {
+        ef_philox_skip(&g, (uint64_t)group * reserved(j));
+        ef_philox_strided(&g, reserved(j), x, n);
         for (int64_t k = 0; k < n; k++)
-            truncated_group(j, group + k, (char *)out + (size_t)k * bytes);
+            truncated_group(j, group + k, x + 4 * k, (char *)out + (size_t)k * bytes);
         return;
     }
-    ef_philox g = j->g;
     ef_philox_skip(&g, (uint64_t)group);
     ef_philox_blocks(&g, x, n);
     if (j->kind == EF_RANDOM_UNIFORM)

@@ -10,7 +10,7 @@ import tempfile
 
 from io_cases import HERE, run
 
-THEMES = ("distribute", "testing", "queues", "hooks", "assorted", "operators", "corpus", "newcomer", "sparse")
+THEMES = ("distribute", "testing", "queues", "hooks", "assorted", "operators", "corpus", "newcomer", "sparse", "detection")
 
 
 def cases(theme):

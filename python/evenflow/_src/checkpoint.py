@@ -4,7 +4,7 @@ import os
 import weakref
 
 from . import _core, dtypes
-from .checkpoint_graph import OBJECT_GRAPH, Walk, serialized, value_names
+from .checkpoint_graph import OBJECT_GRAPH, Walk, children, serialized, value_names
 from .checkpoint_reader import eagerly, write_state
 from .checkpoint_restore import InitializationOnlyStatus, _session, is_graph_variable, read_into
 from .gfile import isdir
@@ -14,6 +14,25 @@ from .tracking import AutoTrackable, Trackable, arrived, wrap
 from .variable import Variable
 
 raw = _core.raw
+
+
+@export("train.TrackableView")
+class TrackableView:
+    """The objects that can be reached from `root`, which it does not keep alive."""
+
+    def __init__(self, root):
+        self._root = root if isinstance(root, weakref.ref) else weakref.ref(root)
+
+    root = property(lambda self: self._root())
+
+    @classmethod
+    def children(cls, obj, save_type="checkpoint", **kwargs):
+        """{name: child} of one object, as it is when a checkpoint or a SavedModel is written."""
+        return {name: wrap(child) for name, child in children(obj, save_type=save_type, **kwargs).items()}
+
+    def descendants(self):
+        """All objects below the root and the root itself, in breadth-first order."""
+        return list(Walk(self.root).objects)
 
 
 @export("train.CheckpointOptions")

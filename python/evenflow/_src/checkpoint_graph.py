@@ -14,9 +14,9 @@ def identity(trackable):
     return id(getattr(trackable, "__dict__", {}).get("_self_original", trackable))
 
 
-def children(trackable, attached=()):
-    """{name: child}; the pairs `attached` come after the object's own children."""
-    found = trackable._trackable_children() if hasattr(trackable, "_trackable_children") else {}
+def children(trackable, attached=(), **how):
+    """{name: child}; the pairs `attached` come after the object's own children. how: arguments of its _trackable_children."""
+    found = dict(trackable._trackable_children(**how)) if hasattr(trackable, "_trackable_children") else {}
     for name, value in attached:
         found.setdefault(name, value)
     return found

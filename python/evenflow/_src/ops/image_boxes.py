@@ -2,6 +2,7 @@
 from ..functional import map_fn
 from ..namespace import export
 from .common import convert, dtypes, raw, rank_of
+from .random import op_seeds
 
 
 @export("image.crop_and_resize")
@@ -70,6 +71,54 @@ def non_max_suppression_padded(boxes, scores, max_output_size, iou_threshold=0.5
 
     places, counts = map_fn(choose, (flat_boxes, flat_scores), fn_output_signature=(dtypes.int32, dtypes.int32))
     return raw.Reshape(places, raw.ConcatV2([outer, raw.Reshape(most, [1])], 0)), raw.Reshape(counts, outer)
+
+
+@export("image.combined_non_max_suppression")
+def combined_non_max_suppression(boxes, scores, max_output_size_per_class, max_total_size, iou_threshold=0.5,
+                                 score_threshold=float("-inf"), pad_per_class=False, clip_boxes=True, name=None):
+    """(boxes, scores, classes, numbers of boxes) of each image: the boxes of each class that overlap a better one are left out, then
+    the best `max_total_size` of all classes are kept. `boxes` is [batch, n, 1 or classes, 4], `scores` [batch, n, classes]."""
+    limits = (convert(v, dtypes.float32) for v in (iou_threshold, score_threshold))
+    return raw.CombinedNonMaxSuppression(boxes, scores, max_output_size_per_class, max_total_size, *limits, pad_per_class=pad_per_class,
+                                         clip_boxes=clip_boxes, name=name)
+
+
+def _ranges(aspect_ratio_range, area_range, max_attempts, use_image_if_no_bounding_boxes):
+    """The attributes of a random crop; what is None keeps its default."""
+    given = {"aspect_ratio_range": aspect_ratio_range, "area_range": area_range, "max_attempts": max_attempts,
+             "use_image_if_no_bounding_boxes": use_image_if_no_bounding_boxes}
+    return {name: list(v) if isinstance(v, tuple) else v for name, v in given.items() if v is not None}
+
+
+@export("image.sample_distorted_bounding_box")
+def sample_distorted_bounding_box(image_size, bounding_boxes, seed=0, min_object_covered=0.1, aspect_ratio_range=None, area_range=None,
+                                  max_attempts=None, use_image_if_no_bounding_boxes=None, name=None):
+    """(begin, size, box) of a random crop that covers at least `min_object_covered` of one of the boxes: arguments of tf.slice, and the
+    crop for draw_bounding_boxes."""
+    seeds = dict(zip(("seed", "seed2"), op_seeds(seed))) if seed else {}
+    return raw.SampleDistortedBoundingBoxV2(image_size, convert(bounding_boxes, dtypes.float32), convert(min_object_covered, dtypes.float32),
+                                            **seeds, **_ranges(aspect_ratio_range, area_range, max_attempts,
+                                                               use_image_if_no_bounding_boxes), name=name)
+
+
+@export("compat.v1.image.sample_distorted_bounding_box")
+def v1_sample_distorted_bounding_box(image_size, bounding_boxes, seed=None, seed2=None, min_object_covered=0.1, aspect_ratio_range=None,
+                                     area_range=None, max_attempts=None, use_image_if_no_bounding_boxes=None, name=None):
+    """sample_distorted_bounding_box with both seeds as arguments."""
+    seeds = {k: v for k, v in (("seed", seed), ("seed2", seed2)) if v is not None}
+    return raw.SampleDistortedBoundingBoxV2(image_size, convert(bounding_boxes, dtypes.float32), convert(min_object_covered, dtypes.float32),
+                                            **seeds, **_ranges(aspect_ratio_range, area_range, max_attempts,
+                                                               use_image_if_no_bounding_boxes), name=name)
+
+
+@export("image.stateless_sample_distorted_bounding_box")
+def stateless_sample_distorted_bounding_box(image_size, bounding_boxes, seed, min_object_covered=0.1, aspect_ratio_range=None,
+                                            area_range=None, max_attempts=None, use_image_if_no_bounding_boxes=None, name=None):
+    """sample_distorted_bounding_box, determined by `seed`, two integers."""
+    return raw.StatelessSampleDistortedBoundingBox(image_size, convert(bounding_boxes, dtypes.float32),
+                                                   convert(min_object_covered, dtypes.float32), seed,
+                                                   **_ranges(aspect_ratio_range, area_range, max_attempts,
+                                                             use_image_if_no_bounding_boxes), name=name)
 
 
 @export("image.draw_bounding_boxes")

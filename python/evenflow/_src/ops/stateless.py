@@ -251,6 +251,12 @@ def stateless_shuffle(value, seed, alg="auto_select", name=None):
     return raw.StatelessShuffle(value, key, counter, number, name=name)
 
 
+@export("random_index_shuffle")
+def random_index_shuffle(index, seed, max_index, rounds=4, name=None):
+    """The position of `index` in a random permutation of [0, max_index] that `seed`, three numbers, determines."""
+    return raw.RandomIndexShuffle(index, seed, max_index, rounds=rounds, name=name)
+
+
 @export("random.experimental.index_shuffle")
 def index_shuffle(index, seed, max_index):
     """The position of `index` in a random permutation of [0, max_index] that is determined by `seed`."""

@@ -10,11 +10,13 @@
  * On a crowded machine, where the team's threads have to wait for processors, a thread that loses
  * its processor within a piece holds up the region for some milliseconds, the kernel's time slice.
  * There threads ask the kernel for short time slices, so that they get a processor as soon as they
- * are woken. Nobody spins: a thread that sleeps while it waits for another comes back together with
- * it, and both then have their processors until the next tick of the kernel's clock, while threads
- * that spin use up their time and get their processors in turn. Short regions stay on their caller;
- * a worker that has had its processor for a while leaves the end of a region to the others; and in
- * long regions twice as many threads take part, since half of them are waiting.
+ * are woken. A caller spins for as long as a piece takes, since a worker that has its processor is
+ * done by then. Otherwise threads sleep: one that sleeps while it waits for another comes back
+ * together with it, and both then have their processors until the next tick of the kernel's clock,
+ * while threads that spin use up their time and get their processors in turn. The first workers
+ * keep away from the processor of their caller. Short regions stay on their caller; a worker that
+ * has had its processor for a while leaves the end of a region to the others; and in long regions
+ * twice as many threads take part, since half of them are waiting.
  *
  * Callers that run at the same time divide the processors. A caller counts from its entry to its
  * leave, whether or not it is within a region, because its thread uses a processor. Workers take
@@ -62,7 +64,8 @@ static const uint64_t usage_ns = 100000000;   /* and asks this often what other 
 static const uint64_t recent_ns = 2000000000; /* an older answer is not compared with */
 static const double crowd_part = 0.15;        /* others use more than this of the processors */
 static const uint64_t crowd_ns = 150000000;   /* and are taken to do so for this long */
-static const double crowd_worth_ns = 300000;  /* a region to hand out */
+static const double crowd_worth_ns = 60000;   /* a region to hand out */
+static const uint64_t crowd_spin_ns = 100000; /* a caller waits for a piece before it sleeps */
 static const double crowd_long_ns = 1000000;  /* a region for more threads than processors */
 static const uint64_t turn_ns = 1000000;      /* a worker may lose its processor after this */
 static const uint64_t tail_ns = 1000000;      /* of a region: others may do it without a worker */
@@ -371,10 +374,11 @@ static void pause_briefly(void) {
 #endif
 }
 
-/* Spins while *at is `value`, for a while. Returns whether it has changed. */
+/* Spins while *at is `value`, for a while, workers only if nobody else wants their processor.
+ * Returns whether it has changed. */
 static bool changes_soon(atomic_int *at, int value) {
     uint64_t begin = ef_now_ns(), now = begin;
-    uint64_t most = crowded(now) ? 0 : spin_ns;
+    uint64_t most = !crowded(now) ? spin_ns : lane == 0 ? crowd_spin_ns : 0;
     for (; now - begin < most; now = ef_now_ns())
         for (int k = 0; k < 16; k++) {
             if (atomic_load_explicit(at, memory_order_acquire) != value) return true;
@@ -418,6 +422,8 @@ typedef struct bell {
     _Alignas(64) atomic_int rung; /* counts the regions this worker was called to */
     atomic_bool asleep;           /* or about to be */
     atomic_bool at_work;          /* takes part in a region, so there is no need to call it */
+    atomic_int thread;            /* its number in the kernel; 0: not known yet */
+    atomic_int avoided;           /* the processor that it may not use, plus 1; 0: none */
 } bell;
 
 static bell bells[TEAM];
@@ -444,6 +450,7 @@ static void *worker(void *arg) {
     int me = lane = (int)(intptr_t)arg;
     bell *b = &bells[me];
     inside = true;
+    atomic_store_explicit(&b->thread, (int)syscall(SYS_gettid), memory_order_relaxed);
     ef_pool_single();
     ef_slices_shorten();
     for (;;) {
@@ -477,9 +484,25 @@ static void hire(int me) {
     pthread_attr_destroy(&attr);
 }
 
+/* Where other programs use the processors, the kernel often wakes a worker on the processor of its
+ * caller. There it would run in place of the caller, not beside it: a region that was handed out
+ * would take longer than on its caller alone. So the worker may not use that processor until the
+ * machine is not crowded any more. */
+static void keep_apart(bell *b, bool apart) {
+    int here = apart ? sched_getcpu() + 1 : 0;
+    int thread = atomic_load_explicit(&b->thread, memory_order_relaxed);
+    if (thread == 0 || here == atomic_load_explicit(&b->avoided, memory_order_relaxed)) return;
+    cpu_set_t set = processors;
+    if (!widened && sched_getaffinity(0, sizeof set, &set) != 0) return;
+    if (here > 0 && here <= CPU_SETSIZE) CPU_CLR((size_t)here - 1, &set);
+    if (CPU_COUNT(&set) == 0 || sched_setaffinity(thread, sizeof set, &set) != 0) return;
+    atomic_store_explicit(&b->avoided, here, memory_order_relaxed);
+}
+
 /* Calls up to `want` workers that are not at work, as far as there are processors for them. */
 static void call_workers(int want) {
-    int allowed = threads_allowed(ef_now_ns()), among = allowed - 1;
+    const uint64_t now = ef_now_ns();
+    int allowed = threads_allowed(now), among = allowed - 1;
     if (want > allowed - threads_at_work()) want = allowed - threads_at_work();
     if (want <= 0) return;
     for (int n = atomic_load_explicit(&hired, memory_order_relaxed); n < among;)
@@ -490,6 +513,7 @@ static void call_workers(int want) {
         bell *b = &bells[k];
         if (atomic_load_explicit(&b->at_work, memory_order_relaxed)) continue;
         want--;
+        if (k < machine) keep_apart(b, lane == 0 && crowded(now));
         atomic_fetch_add_explicit(&b->rung, 1, memory_order_seq_cst);
         if (atomic_load_explicit(&b->asleep, memory_order_seq_cst)) futex_wake(&b->rung, 1);
     }

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -403,6 +404,58 @@ EF_TEST(reads_quotas) {
     CHECK(ef_quota_affinity() >= 1);
 }
 
+enum { MOST_BUSY = 8 };
+
+static void start_busy(pid_t *child, int n) {
+    const pid_t test = getpid();
+    for (int k = 0; k < n; k++) {
+        child[k] = fork();
+        while (child[k] == 0)
+            if (getppid() != test) _exit(0); /* the test ended */
+    }
+}
+
+typedef struct masks { /* how many processors the first worker may use, in the latest region */
+    atomic_int of_first;
+} masks;
+
+static void note_mask(void *arg, int64_t begin, int64_t end) {
+    (void)begin, (void)end;
+    masks *m = arg;
+    cpu_set_t set;
+    if (ef_pool_lane() == 1 && sched_getaffinity(0, sizeof set, &set) == 0)
+        atomic_store(&m->of_first, CPU_COUNT(&set));
+    for (uint64_t began = ef_now_ns(); ef_now_ns() - began < 100000;) {}
+}
+
+/* Runs regions until the first worker may use `want` processors; false: five seconds passed. */
+static bool first_worker_gets(int want, bool crowd) {
+    masks m = {0};
+    for (uint64_t began = ef_now_ns(); ef_now_ns() - began < 5000000000u;) {
+        bool is = ef_pool_crowded();
+        atomic_store(&m.of_first, 0);
+        ef_parallel_each(40, 100000, note_mask, &m);
+        if (is == crowd && atomic_load(&m.of_first) == want) return true;
+    }
+    return false;
+}
+
+/* Beside busy processes the kernel would wake the first worker on the caller's processor, where it
+ * runs in place of the caller. */
+EF_TEST(on_a_crowded_machine_workers_avoid_their_caller) {
+    int n = ef_quota_affinity();
+    pid_t child[MOST_BUSY];
+    if (n < 2 || n > MOST_BUSY || ef_pool_lanes() != 2 * n) SKIP("%d processors", n);
+    start_busy(child, n);
+    bool apart = first_worker_gets(n - 1, true);
+    for (int k = 0; k < n; k++) kill(child[k], SIGKILL);
+    for (int k = 0; k < n; k++) waitpid(child[k], NULL, 0);
+    CHECK(apart);
+    if (first_worker_gets(n, false)) return;
+    if (ef_pool_crowded()) SKIP("the machine stays crowded");
+    CHECK(!"the worker may use all processors again");
+}
+
 /* Shorter slices must not change the priority: the kernel sets both with one call. */
 EF_TEST(short_slices_keep_the_priority) {
     errno = 0;
@@ -429,6 +482,7 @@ int main(void) {
     EF_RUN(threads_at_once);
     EF_RUN(a_forked_child_works_alone);
     EF_RUN(reads_quotas);
+    EF_RUN(on_a_crowded_machine_workers_avoid_their_caller);
     EF_RUN(short_slices_keep_the_priority); /* last: the lower priority stays */
     return EF_VERDICT();
 }

@@ -198,12 +198,27 @@ static void by_floats(const ef_gemm_args *g) {
     }
 }
 
+/* A product of which nothing is summed. */
+static void put_zeros(const ef_gemm_args *g) {
+    size_t size = ef_dtype_size(g->dtype);
+    for (int64_t i = 0; i < g->m && !g->add; i++)
+        memset((char *)g->c + (size_t)(i * g->ldc) * size, 0, (size_t)g->n * size);
+}
+
+void ef_gemm_single(const ef_gemm_args *g) {
+    if (g->m == 0 || g->n == 0) return;
+    if (g->k == 0)
+        put_zeros(g);
+    else if (!ef_dtype_in(g->dtype, EF_BIT(F32) | EF_BIT(F64) | EF_COMPLEX))
+        ef_gemm_loop(g);
+    else if (g->dtype != EF_F32 || !ef_gemm_tiny(g))
+        multiply(g);
+}
+
 void ef_gemm(const ef_gemm_args *g) {
     if (g->m == 0 || g->n == 0) return;
     if (g->k == 0) {
-        size_t size = ef_dtype_size(g->dtype);
-        for (int64_t i = 0; i < g->m && !g->add; i++)
-            memset((char *)g->c + (size_t)(i * g->ldc) * size, 0, (size_t)g->n * size);
+        put_zeros(g);
         finish(g);
     } else if (ef_is_half(g->dtype)) {
         by_floats(g);

@@ -44,6 +44,9 @@ static inline ef_gemm_args ef_gemm_dense(ef_dtype t, ef_gemm_op op_a, ef_gemm_op
 /* 0 for all but the 16-bit floats. Only reads dtype, sizes and strides. */
 size_t ef_gemm_scratch(const ef_gemm_args *g);
 void ef_gemm(const ef_gemm_args *g);
+/* A product that is one piece of a larger computation: on the calling thread, without an epilogue.
+ * Any type but the 16-bit floats. */
+void ef_gemm_single(const ef_gemm_args *g);
 
 /* Many products. Batch index i (rank dims, row-major) reads a + sum i*step_a and b + sum i*step_b
  * (elements; a step of 0 repeats a matrix); results are stored one after the other, ldc = n. */

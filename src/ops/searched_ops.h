@@ -19,4 +19,15 @@ typedef struct ef_adam_ops {
     const ef_op *fused; /* (var, m, v, step, keep1, keep2, epsilon, grad) */
 } ef_adam_ops;
 extern const ef_adam_ops ef_adam;
+
+/* The ops between the products of an attention and its gradient, and the ops that replace them:
+ * nn/attention.c. */
+typedef struct ef_attention_ops {
+    const ef_op *softmax, *sum;
+    const ef_op *add, *subtract, *multiply, *divide, *select; /* elementwise */
+    const ef_op *both, *fill;                                 /* of masks */
+    const ef_op *fused;                                       /* (q, k, v, extras ...) */
+    const ef_op *fused_grad;                                  /* (q, k, v, dy, extras ...) */
+} ef_attention_ops;
+extern const ef_attention_ops ef_attention_parts;
 #endif

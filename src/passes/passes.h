@@ -42,6 +42,7 @@ ef_pass_fn ef_pass_saved;     /* gradients of loops read a value that no iterati
 ef_pass_fn ef_pass_products;  /* computes the matrix products of all iterations as one product */
 ef_pass_fn ef_pass_fold;      /* constant folding */
 ef_pass_fn ef_pass_rules;     /* the rewrite rules, and common subexpression elimination */
+ef_pass_fn ef_pass_attention; /* replaces attention and its gradients by one op each */
 ef_pass_fn ef_pass_updates;   /* fuses the assignments of an optimizer update into one op */
 ef_pass_fn ef_pass_layout;    /* gives images the layout with channels last (NHWC) */
 ef_pass_fn ef_pass_prune;     /* removes nodes that no output depends on */

@@ -1,0 +1,317 @@
+/* A block of scores is as large as the second-level cache allows. The gradient computes the block's
+ * scores and weights again instead of reading them: one more product, but no array of the size of
+ * queries x keys is ever written to memory. */
+#include "kernels/attention.h"
+#include "base/pool.h"
+#include "kernels/gemm.h"
+#include "kernels/gemm_cut.h"
+#include "kernels/softmax.h"
+#include "tensor/scratch.h"
+
+enum { BLOCK = 1 << 16, CLOSE = 1 << 12 }; /* scores in a block, and in the first-level cache */
+enum { LEAST_ROWS = 16, FEW_ROWS = 64, WANTED = 8 }; /* queries of a block; pieces of the work */
+enum { STRETCH = 1024 }; /* elements that are summed in their own type */
+
+typedef struct job {
+    const ef_attention *a;
+    size_t size;      /* of an element */
+    int64_t batch;    /* number of matrices */
+    int64_t rows;     /* queries of a block */
+    int64_t ranges;   /* pieces into which the blocks of one matrix are divided */
+    int64_t room;     /* elements of a block */
+    char *blocks;     /* for each thread one block of scores, for gradients two */
+    char *partial[2]; /* of dk and dv: a matrix for each piece; NULL: there is one range */
+} job;
+
+/* ---- matrices -------------------------------------------------------------------------------- */
+
+typedef struct matrix {
+    void *at;
+    int64_t row, col;
+} matrix;
+
+static matrix turned(matrix x) { return (matrix){x.at, x.col, x.row}; }
+
+static void *element(const ef_attention *a, const ef_matrices *m, int64_t index, int64_t row,
+                     size_t size) {
+    int64_t at = row * m->row;
+    for (int d = a->rank - 1; d >= 0; d--) {
+        at += index % a->dim[d] * m->step[d];
+        index /= a->dim[d];
+    }
+    return (char *)m->data + at * (int64_t)size;
+}
+
+/* The rows of matrix `index` from `row` on. */
+static matrix rows_of(const job *j, const ef_matrices *m, int64_t index, int64_t row) {
+    return (matrix){element(j->a, m, index, row, j->size), m->row, m->col};
+}
+
+static int64_t larger(int64_t x, int64_t y) { return x > y ? x : y; }
+
+/* c = a b, or c += a b, where c is m x n. */
+static void multiply(const job *j, int64_t m, int64_t n, int64_t k, matrix a, matrix b, matrix c,
+                     bool add) {
+    if (c.col != 1) {
+        matrix x = turned(b);
+        b = turned(a), a = x, c = turned(c);
+        int64_t rows = n;
+        n = m, m = rows;
+    }
+    ef_gemm_args g = {
+        .dtype = j->a->dtype, .m = m, .n = n, .k = k, .a = a.at, .b = b.at, .c = c.at, .add = add};
+    g.op_a = a.col == 1 ? EF_GEMM_N : EF_GEMM_T;
+    g.op_b = b.col == 1 ? EF_GEMM_N : EF_GEMM_T;
+    g.lda = g.op_a == EF_GEMM_N ? larger(a.row, k) : larger(a.col, m);
+    g.ldb = g.op_b == EF_GEMM_N ? larger(b.row, n) : larger(b.col, k);
+    g.ldc = larger(c.row, n);
+    ef_gemm_single(&g);
+}
+
+/* ---- elements -------------------------------------------------------------------------------- */
+
+/* adjust: products become scores. weigh: with the weights p and the gradients d with respect to
+ * them, d becomes the gradients with respect to the products. */
+#define EACH_KEY _Pragma("omp simd") for (int64_t j = 0; j < keys; j++)
+#define LOOPS(SUF, T)                                                                              \
+    static void scale_##SUF(const ef_attention *a, T *x) {                                         \
+        if (a->scale == NULL) return;                                                              \
+        const int64_t keys = a->keys;                                                              \
+        const T scale = *(const T *)a->scale;                                                      \
+        if (a->divides) {                                                                          \
+            EACH_KEY x[j] /= scale;                                                                \
+        } else {                                                                                   \
+            EACH_KEY x[j] *= scale;                                                                \
+        }                                                                                          \
+    }                                                                                              \
+    static void fill_##SUF(const ef_attention *a, T *x, const bool *m, T fill) {                   \
+        const int64_t keys = a->keys;                                                              \
+        if (a->mask.col != 0) {                                                                    \
+            EACH_KEY x[j] = m[j] ? x[j] : fill;                                                    \
+        } else if (!*m) {                                                                          \
+            EACH_KEY x[j] = fill;                                                                  \
+        }                                                                                          \
+    }                                                                                              \
+    static void add_bias_##SUF(const ef_attention *a, T *x, const T *b) {                          \
+        const int64_t keys = a->keys;                                                              \
+        if (a->bias.col != 0) {                                                                    \
+            EACH_KEY x[j] += b[j];                                                                 \
+        } else {                                                                                   \
+            const T same = *b;                                                                     \
+            EACH_KEY x[j] += same;                                                                 \
+        }                                                                                          \
+    }                                                                                              \
+    static void adjust_##SUF(const ef_attention *a, T *x, int64_t index, int64_t row, int64_t n) { \
+        for (int64_t i = row; i < row + n; i++, x += a->keys) {                                    \
+            scale_##SUF(a, x);                                                                     \
+            if (a->bias.data != NULL)                                                              \
+                add_bias_##SUF(a, x, element(a, &a->bias, index, i, sizeof(T)));                   \
+            if (a->mask.data != NULL)                                                              \
+                fill_##SUF(a, x, element(a, &a->mask, index, i, 1), *(const T *)a->fill);          \
+        }                                                                                          \
+    }                                                                                              \
+    static T dot_##SUF(const T *x, const T *y, int64_t n) {                                        \
+        double sum = 0;                                                                            \
+        for (int64_t at = 0; at < n; at += STRETCH) {                                              \
+            int64_t end = n - at < STRETCH ? n : at + STRETCH;                                     \
+            T s = 0;                                                                               \
+            _Pragma("omp simd reduction(+ : s)") for (int64_t j = at; j < end; j++) s +=           \
+                x[j] * y[j];                                                                       \
+            sum += (double)s;                                                                      \
+        }                                                                                          \
+        return (T)sum;                                                                             \
+    }                                                                                              \
+    static void weigh_##SUF(const ef_attention *a, const T *p, T *d, int64_t index, int64_t row,   \
+                            int64_t n) {                                                           \
+        const int64_t keys = a->keys;                                                              \
+        for (int64_t i = row; i < row + n; i++, p += keys, d += keys) {                            \
+            const T dot = dot_##SUF(p, d, keys);                                                   \
+            EACH_KEY d[j] = (d[j] - dot) * p[j];                                                   \
+            if (a->mask.data != NULL) fill_##SUF(a, d, element(a, &a->mask, index, i, 1), 0);      \
+            scale_##SUF(a, d);                                                                     \
+        }                                                                                          \
+    }                                                                                              \
+    /* The sum of `n` partial matrices of rows x cols, in order. */                                \
+    static void sum_##SUF(const T *x, int64_t n, int64_t rows, int64_t cols, matrix to) {          \
+        for (int64_t i = 0; i < rows; i++)                                                         \
+            for (int64_t j = 0; j < cols; j++) {                                                   \
+                T sum = x[i * cols + j];                                                           \
+                for (int64_t k = 1; k < n; k++) sum += x[(k * rows + i) * cols + j];               \
+                ((T *)to.at)[i * to.row + j * to.col] = sum;                                       \
+            }                                                                                      \
+    }
+LOOPS(f32, float)
+LOOPS(f64, double)
+
+/* ---- blocks ---------------------------------------------------------------------------------- */
+
+/* Queries [row, row + n) of matrix `index`: their weights, as dense rows. */
+static matrix weights(const job *j, int64_t index, int64_t row, int64_t n) {
+    const ef_attention *a = j->a;
+    int64_t buffers = a->dq.data != NULL || a->dk.data != NULL || a->dv.data != NULL ? 2 : 1;
+    matrix s = {j->blocks + (size_t)(ef_pool_lane() * buffers * j->room) * j->size, a->keys, 1};
+    multiply(j, n, a->keys, a->width, rows_of(j, &a->q, index, row),
+             turned(rows_of(j, &a->k, index, 0)), s, false);
+    const int64_t some = larger(CLOSE / larger(a->keys, 1), 1);
+    for (int64_t i = 0; i < n; i += some) {
+        char *at = (char *)s.at + (size_t)(i * a->keys) * j->size;
+        int64_t rows = n - i < some ? n - i : some;
+        if (a->dtype == EF_F32)
+            adjust_f32(a, (float *)at, index, row + i, rows);
+        else
+            adjust_f64(a, (double *)at, index, row + i, rows);
+        ef_softmax(a->dtype, false, at, at, rows, a->keys);
+    }
+    return s;
+}
+
+static void run_blocks(void *arg, int64_t from, int64_t to) {
+    const job *j = arg;
+    const ef_attention *a = j->a;
+    const int64_t each = ef_parts(a->queries, j->rows);
+    for (int64_t at = from; at < to; at++) {
+        int64_t index = at / each, row = at % each * j->rows;
+        int64_t n = a->queries - row < j->rows ? a->queries - row : j->rows;
+        matrix p = weights(j, index, row, n);
+        multiply(j, n, a->depth, a->keys, p, rows_of(j, &a->v, index, 0),
+                 rows_of(j, &a->out, index, row), false);
+    }
+}
+
+/* Where a piece adds up dk (0) or dv (1). */
+static matrix sum_of(const job *j, int which, int64_t index, int64_t range) {
+    const ef_attention *a = j->a;
+    int64_t cols = which == 0 ? a->width : a->depth;
+    if (j->partial[which] == NULL) return rows_of(j, which == 0 ? &a->dk : &a->dv, index, 0);
+    int64_t before = (index * j->ranges + range) * a->keys * cols;
+    return (matrix){j->partial[which] + (size_t)before * j->size, cols, 1};
+}
+
+static void block_gradient(const job *j, int64_t index, int64_t range, int64_t row, int64_t n,
+                           bool add) {
+    const ef_attention *a = j->a;
+    matrix p = weights(j, index, row, n), d = p;
+    matrix dout = rows_of(j, &a->out, index, row);
+    d.at = (char *)p.at + (size_t)j->room * j->size;
+    if (a->dv.data != NULL)
+        multiply(j, a->keys, a->depth, n, turned(p), dout, sum_of(j, 1, index, range), add);
+    if (a->dq.data == NULL && a->dk.data == NULL) return;
+    multiply(j, n, a->keys, a->depth, dout, turned(rows_of(j, &a->v, index, 0)), d, false);
+    if (a->dtype == EF_F32)
+        weigh_f32(a, p.at, d.at, index, row, n);
+    else
+        weigh_f64(a, p.at, d.at, index, row, n);
+    if (a->dq.data != NULL)
+        multiply(j, n, a->width, a->keys, d, rows_of(j, &a->k, index, 0),
+                 rows_of(j, &a->dq, index, row), false);
+    if (a->dk.data != NULL)
+        multiply(j, a->keys, a->width, n, turned(d), rows_of(j, &a->q, index, row),
+                 sum_of(j, 0, index, range), add);
+}
+
+static void gradient_ranges(void *arg, int64_t from, int64_t to) {
+    const job *j = arg;
+    const int64_t queries = j->a->queries;
+    const int64_t rows = ef_parts(ef_parts(queries, j->rows), j->ranges) * j->rows;
+    for (int64_t at = from; at < to; at++) {
+        int64_t index = at / j->ranges, range = at % j->ranges;
+        int64_t first = range * rows, end = queries - first < rows ? queries : first + rows;
+        for (int64_t row = first; row < end; row += j->rows)
+            block_gradient(j, index, range, row, end - row < j->rows ? end - row : j->rows,
+                           row > first);
+    }
+}
+
+static void add_ranges(void *arg, int64_t from, int64_t to) {
+    const job *j = arg;
+    const ef_attention *a = j->a;
+    for (int64_t index = from; index < to; index++)
+        for (int which = 0; which < 2; which++) {
+            if (j->partial[which] == NULL) continue;
+            matrix x = sum_of(j, which, index, 0);
+            matrix out = rows_of(j, which == 0 ? &a->dk : &a->dv, index, 0);
+            if (a->dtype == EF_F32)
+                sum_f32(x.at, j->ranges, a->keys, x.row, out);
+            else
+                sum_f64(x.at, j->ranges, a->keys, x.row, out);
+        }
+}
+
+/* ---- the whole ------------------------------------------------------------------------------- */
+
+static job job_of(const ef_attention *a) {
+    job j = {.a = a, .size = ef_dtype_size(a->dtype), .batch = 1, .ranges = 1};
+    for (int d = 0; d < a->rank; d++) j.batch *= a->dim[d];
+    if (a->queries == 0) return j;
+    j.rows = a->keys > 0 ? larger(BLOCK / a->keys, LEAST_ROWS) : BLOCK;
+    while (j.rows > FEW_ROWS && j.batch * ef_parts(a->queries, j.rows) < WANTED) j.rows /= 2;
+    j.rows = ef_part(a->queries, ef_parts(a->queries, j.rows), LEAST_ROWS);
+    j.room = ef_parts(j.rows * a->keys, 16) * 16;
+    return j;
+}
+
+/* Nanoseconds for `rows` queries. */
+static double cost(const ef_attention *a, double products, int64_t rows) {
+    double each = 0.015 * (double)(a->width + a->depth) * products / 2 + 1;
+    return each * (double)rows * (double)a->keys;
+}
+
+bool ef_attention_run(const ef_attention *a) {
+    if (a->queries == 0 || a->depth == 0) return true;
+    job j = job_of(a);
+    if (j.batch == 0) return true;
+    j.blocks = ef_scratch_take((size_t)(ef_pool_lanes() * j.room) * j.size + 1);
+    if (j.blocks == NULL) return false;
+    ef_parallel_each(j.batch * ef_parts(a->queries, j.rows), cost(a, 2, j.rows), run_blocks, &j);
+    ef_scratch_end(j.blocks);
+    return true;
+}
+
+/* The memory of the partial sums behind that of the blocks, if the work is divided into ranges. */
+static int64_t place_partials(job *j, int64_t at, bool place) {
+    const ef_attention *a = j->a;
+    const ef_matrices *m[2] = {&a->dk, &a->dv};
+    const int64_t cols[2] = {a->width, a->depth};
+    for (int k = 0; k < 2; k++) {
+        if (j->ranges == 1 || m[k]->data == NULL) continue;
+        if (place) j->partial[k] = j->blocks + (size_t)at * j->size;
+        at += j->batch * j->ranges * a->keys * cols[k];
+    }
+    return at;
+}
+
+/* Without queries no range is computed, but sums over them are zero all the same. */
+static void no_queries(const job *j) {
+    const ef_attention *a = j->a;
+    for (int64_t index = 0; index < j->batch; index++) {
+        matrix none = {NULL, 1, 1};
+        if (a->dk.data != NULL)
+            multiply(j, a->keys, a->width, 0, none, none, rows_of(j, &a->dk, index, 0), false);
+        if (a->dv.data != NULL)
+            multiply(j, a->keys, a->depth, 0, none, none, rows_of(j, &a->dv, index, 0), false);
+    }
+}
+
+bool ef_attention_gradient(const ef_attention *a) {
+    job j = job_of(a);
+    if (j.batch == 0) return true;
+    if (a->queries == 0) {
+        no_queries(&j);
+        return true;
+    }
+    int64_t blocks = ef_parts(a->queries, j.rows);
+    if (j.batch < WANTED) j.ranges = ef_parts(WANTED, j.batch);
+    if (j.ranges > blocks) j.ranges = blocks;
+    j.ranges = ef_parts(blocks, ef_parts(blocks, j.ranges)); /* none is empty */
+    int64_t scores = ef_pool_lanes() * 2 * j.room;
+    j.blocks = ef_scratch_take((size_t)place_partials(&j, scores, false) * j.size + 1);
+    if (j.blocks == NULL) return false;
+    place_partials(&j, scores, true);
+    ef_parallel_each(j.batch * j.ranges, cost(a, 5, ef_parts(a->queries, j.ranges)),
+                     gradient_ranges, &j);
+    if (j.ranges > 1)
+        ef_parallel(j.batch, 1, 0.3 * (double)(j.ranges * a->keys * (a->width + a->depth)),
+                    add_ranges, &j);
+    ef_scratch_end(j.blocks);
+    return true;
+}

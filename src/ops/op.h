@@ -122,6 +122,7 @@ enum ef_trait {
     EF_PASSES_INPUTS = 1 << 26,  /* out k is in k; only gradients see a difference */
     EF_SPREADS = 1 << 27, /* out 0 is in 0, broadcast to the shape that in 1 holds; a fused group
                            * reads in 0 directly, through `tile` and `expr`, which copy */
+    EF_STORES_UNREAD = 1 << 28, /* reads no element of the inputs that it stores */
 };
 
 /* What an op with the attribute data_format, NHWC or NCHW, does with images. Empty: the op exists

@@ -227,9 +227,9 @@ static void put_inner(ef_text *t, const ef_plan_step *s, int depth) {
     ef_text_add(t, "]");
 }
 
-static void put_step(ef_text *t, const ef_plan_step *s, int depth) {
+static void put_step(ef_text *t, const ef_plan *p, const ef_plan_step *s, int depth) {
     ef_text_add(t, "{\"node\": %d, \"op\": \"%s\"", (int)s->node, s->op->name);
-    put_field(t, "way", ef_plan_step_way(s));
+    put_field(t, "way", ef_plan_step_way(p, s));
     put_ints(t, "in", s->in, s->n_in);
     put_ints(t, "out", s->out, s->n_out);
     ef_text_add(t, ", \"scratch\": %zu, \"scratch_offset\": %zu", s->scratch_bytes,
@@ -245,7 +245,7 @@ static void put_plan(ef_text *t, const ef_plan *p, const uint64_t *ns, int depth
     ef_text_add(t, ", \"steps\": [");
     for (int32_t k = 0; k < p->n_steps; k++) {
         ef_text_add(t, k > 0 ? ",\n " : "\n ");
-        put_step(t, &p->step[k], depth);
+        put_step(t, p, &p->step[k], depth);
         if (ns != NULL)
             ef_text_add(t, ", \"ns\": %" PRIu64 ", \"least_ns\": %" PRIu64, ns[2 * k],
                         ns[2 * k + 1]);

@@ -1,12 +1,14 @@
 /* While as a step. Each loop variable has two buffers, used alternately: the body reads one and
  * writes the other, and two frames of the body are bound once, one for each direction. So an
  * iteration costs its kernels and a test. A variable that the body returns unchanged stays in its
- * buffer; managed ones (lists) are moved in and out, so that they can grow in place.
+ * buffer; managed ones (lists) are moved in and out, so that they can grow in place. So are values
+ * that the body stores in lists, which then share the storage instead of copying it.
  *
  * If some shape changes from one iteration to the next, the loop runs programs instead of frames,
  * which find the plan for each shape. */
 #include "base/alloc.h"
 #include "base/interrupt.h"
+#include "plan/loop_shares.h"
 #include "plan/place.h"
 #include "plan/program.h"
 #include "plan/subplan.h"
@@ -16,7 +18,7 @@ typedef enum var_kind {
     VAR_FIXED,
     VAR_PLAIN,
     VAR_MANAGED
-} var_kind; /* FIXED: the body returns it unchanged */
+} var_kind; /* FIXED: the body returns it unchanged; MANAGED: in storage of its own */
 
 typedef struct loop_plan {
     int n;
@@ -34,6 +36,7 @@ typedef struct loop_frame {
     int32_t *moved, *copied; /* managed variables; plain ones the body does not write directly */
     int n_moved, n_copied;
     const ef_tensor *verdict[2]; /* the result of the condition */
+    ef_noted *noted;             /* steps of the body that run later; NULL: there are none */
 } loop_frame;
 
 static void loop_release(void *state) {
@@ -59,6 +62,7 @@ static void frame_end(ef_step *s) {
         ef_frame_free(f->body[i]);
         ef_free(f->var[i]);
     }
+    ef_noted_free(f->noted);
     ef_free(f->moved);
     ef_free(f->copied);
     ef_free(f);
@@ -86,6 +90,7 @@ static ef_status *frame_fill(loop_frame *f) {
         EF_TRY(ef_frame_make(l->body, &f->body[i]));
         f->verdict[i] = &f->cond[i]->slot[l->cond->out[0].slot];
     }
+    if (l->body->later != NULL) return ef_noted_make(l->body, f->body, 2, &f->noted);
     return NULL;
 }
 
@@ -144,13 +149,21 @@ static void let_go(const ef_call *c, size_t k) {
     c->in[k]->data = NULL;
 }
 
-static void enter(const ef_call *c, loop_frame *f) {
+/* Whether the loop need not read the first value of moved variable k again: a variable that stays
+ * may have the same one. Only what grows in place, a list, must have a sole owner. */
+static bool may_let_go(const ef_call *c, const loop_plan *l, int k) {
+    for (int j = 0; j < l->n; j++)
+        if (l->kind[j] == VAR_FIXED && c->in[j] == c->in[k]) return false;
+    return !ef_dtype_in((ef_dtype)c->in[k]->dtype, EF_PLAIN);
+}
+
+static ef_status *enter(const ef_call *c, loop_frame *f) {
     const loop_plan *l = f->from;
     for (int k = 0; k < l->n; k++) {
         if (l->kind[k] == VAR_PLAIN) {
             if (l->bytes[k] > 0) memcpy(f->var[0][k].data, c->in[k]->data, l->bytes[k]);
         } else if (l->kind[k] == VAR_MANAGED) {
-            ef_tensor_copy(&f->var[0][k], c->in[k]);
+            EF_TRY(ef_tensor_keep(&f->var[0][k], c->in[k]));
         } else {
             for (int i = 0; i < 2; i++) {
                 ef_frame_input(f->cond[i], k, c->in[k]);
@@ -159,7 +172,8 @@ static void enter(const ef_call *c, loop_frame *f) {
         }
     }
     for (int m = 0; m < f->n_moved; m++) /* after all are copied: two may start as one value */
-        let_go(c, (size_t)f->moved[m]);
+        if (may_let_go(c, l, f->moved[m])) let_go(c, (size_t)f->moved[m]);
+    return NULL;
 }
 
 static ef_status *iterate(loop_frame *f, int i) {
@@ -175,16 +189,17 @@ static ef_status *iterate(loop_frame *f, int i) {
     for (int m = 0; m < f->n_moved; m++)
         EF_TRY(ef_frame_take(body, f->moved[m], &f->var[1 - i][f->moved[m]]));
     ef_frame_finish(body);
+    if (f->noted != NULL) ef_noted_next(f->noted);
     return NULL;
 }
 
 static ef_status *leave(const ef_call *c, loop_frame *f, int i) {
     const loop_plan *l = f->from;
     for (int k = 0; k < l->n; k++) {
-        if (l->kind[k] == VAR_MANAGED) {
+        if (l->kind[k] == VAR_MANAGED && c->out[k]->data == NULL) {
             ef_tensor_move(c->out[k], &f->var[i][k]);
         } else {
-            const ef_tensor *from = l->kind[k] == VAR_PLAIN ? &f->var[i][k] : c->in[k];
+            const ef_tensor *from = l->kind[k] == VAR_FIXED ? c->in[k] : &f->var[i][k];
             if (c->out[k]->data == NULL)
                 EF_TRY(ef_out_share(c, k, from));
             else if (l->bytes[k] > 0)
@@ -196,13 +211,12 @@ static ef_status *leave(const ef_call *c, loop_frame *f, int i) {
 
 static ef_status *run_loop(const ef_call *c) {
     loop_frame *f = c->state;
-    enter(c, f);
     int i = 0;
     int64_t iterations = 0;
     uint64_t began = ef_loop_begins();
-    ef_status *s = NULL;
+    ef_status *s = enter(c, f);
     unsigned pulse = ef_interrupt_counter();
-    for (;; i = 1 - i, iterations++) {
+    for (; s == NULL; i = 1 - i, iterations++) {
         if ((s = ef_interrupt_check(c->context, &pulse)) != NULL) break;
         for (int m = 0; m < f->n_moved; m++)
             ef_frame_input(f->cond[i], f->moved[m], &f->var[i][f->moved[m]]);
@@ -212,6 +226,7 @@ static ef_status *run_loop(const ef_call *c) {
         if (!more) break;
         if ((s = iterate(f, i)) != NULL) break;
     }
+    if (f->noted != NULL) ef_noted_end(f->noted, s == NULL);
     ef_loop_ended(began, iterations);
     if (s == NULL) s = leave(c, f, i);
     for (int m = 0; m < f->n_moved; m++)
@@ -291,6 +306,23 @@ static bool shapes_stay(const ef_fact *in, const ef_fact *steady, int n) {
 
 static size_t aligned(size_t n) { return (n + 63) / 64 * 64; }
 
+/* Whether the body stores variable k, or its next value, in a list. Small values are copied. */
+static bool is_stored(const loop_plan *l, const ef_graph *body, int k) {
+    if (l->bytes[k] <= sizeof((ef_tensor *)NULL)->small) return false;
+    const ef_edge own = {body->input[k], 0}, next = body->output[k];
+    for (size_t j = 0; j < body->n_nodes; j++) {
+        const ef_node *n = body->node[j];
+        for (int i = 0; i < n->n_in && (n->op->traits & EF_STORES_UNREAD); i++)
+            if (ef_edge_same(n->in[i], own) || ef_edge_same(n->in[i], next)) return true;
+    }
+    return false;
+}
+
+static bool on_host(int wanted, const ef_control *c) {
+    return wanted <= EF_HOST + 1 && !ef_graph_asks_device(c->func[0]) &&
+           !ef_graph_asks_device(c->func[1]);
+}
+
 static ef_status *plan_fixed(loop_plan *l, int wanted, const ef_control *c, const ef_fact *in) {
     ef_plan_options options = {.wanted = wanted, .outputs_given = true};
     uint8_t *own = ef_calloc((size_t)l->n + 1, 1);
@@ -301,18 +333,22 @@ static ef_status *plan_fixed(loop_plan *l, int wanted, const ef_control *c, cons
         l->kind[k] = back                                 ? VAR_FIXED
                      : ef_dtype_in(in[k].dtype, EF_PLAIN) ? VAR_PLAIN
                                                           : VAR_MANAGED;
-        own[k] = l->kind[k] == VAR_MANAGED;
         if (ef_dtype_in(in[k].dtype, EF_PLAIN))
             l->bytes[k] = (size_t)ef_shape_count(&in[k].shape) * ef_dtype_size(in[k].dtype);
+        if (l->kind[k] == VAR_PLAIN && on_host(wanted, c) && is_stored(l, body, k))
+            l->kind[k] = VAR_MANAGED;
+        own[k] = l->kind[k] == VAR_MANAGED;
         if (l->kind[k] != VAR_PLAIN) continue;
         l->place[k] = l->set_bytes;
         l->set_bytes += aligned(l->bytes[k]);
     }
     ef_status *s = ef_status_in_function(ef_plan_make(c->func[0], in, &options, &l->cond), 0);
     options.own_inputs = own;
+    options.repeated = true;
     if (s == NULL) s = ef_status_in_function(ef_plan_make(body, in, &options, &l->body), 1);
     ef_free(own);
     if (s != NULL) return s;
+    ef_loop_shares_check(l->body, l->cond);
     l->body_at = aligned(l->cond->arena_bytes);
     l->vars_at = l->body_at + aligned(l->body->arena_bytes);
     return NULL;
@@ -350,9 +386,7 @@ static ef_status *choose(loop_plan *l, int wanted, const ef_control *control, co
 
 ef_status *ef_plan_loop(int wanted, const ef_control *control, const ef_fact *in, int n_in,
                         ef_plan_step *step) {
-    if (wanted <= EF_HOST + 1 && !ef_graph_asks_device(control->func[0]) &&
-        !ef_graph_asks_device(control->func[1]))
-        EF_TRY(ef_plan_compiled_loop(control, in, n_in, step));
+    if (on_host(wanted, control)) EF_TRY(ef_plan_compiled_loop(control, in, n_in, step));
     if (step->run != NULL) return NULL;
     loop_plan *l = ef_calloc(1, sizeof *l);
     if (l == NULL) return ef_no_memory(sizeof *l);

@@ -71,6 +71,7 @@ static void mark_need(ef_planner *p) {
     for (int32_t k = 0; k < p->plan->n_outputs; k++) {
         ef_pvalue *v = &p->value[ef_value_at(p, p->g->output[k])];
         v->needed = v->output = true;
+        if (p->options->repeated && p->options->own_inputs[k]) v->stored = true;
     }
     for (size_t k = p->g->n_nodes; k-- > 0;) {
         const ef_node *n = p->g->node[k];

@@ -99,7 +99,8 @@ struct ef_plan {
     bool placed;         /* it uses devices other than the host: place.c */
     int32_t n_copies[3]; /* copies between devices in one run, by ef_copy_way */
     struct ef_device_constant *device_constants;
-    ef_frame *frames; /* idle ones; guarded by the owner */
+    const struct ef_loop_shares *later; /* loop_shares.h; NULL: every step runs in its turn */
+    ef_frame *frames;                   /* idle ones; guarded by the owner */
     int n_frames;
 };
 
@@ -110,6 +111,7 @@ typedef struct ef_plan_options {
     bool host_outputs;        /* outputs must be on the host */
     const uint8_t
         *own_inputs; /* input k is moved into the frame, which drops it after its last use */
+    bool repeated;   /* a loop's body: output k is input k of the next run, moved if own_inputs */
 } ef_plan_options;
 
 /* in: the facts of the inputs (with concrete shapes where these are known). */
@@ -118,9 +120,9 @@ ef_status *ef_plan_make(const ef_graph *g, const ef_fact *in, const ef_plan_opti
 void ef_plan_free(ef_plan *p); /* and its idle frames; NULL is fine */
 size_t ef_plan_bytes(const ef_plan *p);
 const ef_fact *ef_plan_fact(const ef_plan *p, ef_edge e);
-/* How a step is run: "fused", "shares of rows", "loop", "branch", "view", "shape at run time",
- * or "kernel". */
-const char *ef_plan_step_way(const ef_plan_step *t);
+/* How a step is run: "fused", "shares of rows", "shares of rows of several iterations", "view",
+ * "shape at run time", "control flow", "compiled loop" or "kernel". */
+const char *ef_plan_step_way(const ef_plan *p, const ef_plan_step *t);
 /* A line for each step and where it runs; copies are steps. ef_text_release frees it. */
 ef_status *ef_plan_text(const ef_plan *p, char **out);
 

@@ -23,6 +23,7 @@ typedef struct member {
     member_kind kind;
     bool turned;      /* PRODUCT: of the transposed right-hand side */
     uint32_t by_rows; /* KERNEL: inputs of which it gets only the rows of a share */
+    uint32_t whole;   /* inputs of which it may read other rows too */
     const ef_op *op;
     ef_kernel_fn *run;
     int32_t n_in, n_out;
@@ -113,14 +114,29 @@ static void run_member(const ef_call *joined, const member *m, const span *s) {
     }
 }
 
-static void run_range(void *arg, int64_t from, int64_t to) {
-    const ef_call *c = arg;
+void ef_shares_run_one(const ef_call *c, int64_t k) {
     const shares *all = c->state;
-    for (int64_t k = from; k < to; k++) {
-        span s = {all->rows, k * all->each, (k + 1) * all->each};
-        if (s.to > s.rows) s.to = s.rows;
-        for (int32_t j = 0; j < all->n_members; j++) run_member(c, &all->member[j], &s);
+    span s = {all->rows, k * all->each, (k + 1) * all->each};
+    if (s.to > s.rows) s.to = s.rows;
+    for (int32_t j = 0; j < all->n_members; j++) run_member(c, &all->member[j], &s);
+}
+
+static void run_range(void *arg, int64_t from, int64_t to) {
+    for (int64_t k = from; k < to; k++) ef_shares_run_one(arg, k);
+}
+
+ef_shares_cut ef_shares_cut_of(const ef_plan_step *t) {
+    const shares *s = t->state;
+    return (ef_shares_cut){s->n_shares, s->rows, s->each, s->work};
+}
+
+bool ef_shares_by_rows(const ef_plan_step *t, int k) {
+    const shares *s = t->state;
+    for (int32_t j = 0; j < s->n_members; j++) {
+        int at = k - s->member[j].first_in;
+        if (at >= 0 && at < s->member[j].n_in) return at < 32 && !(s->member[j].whole >> at & 1);
     }
+    return false;
 }
 
 ef_status *ef_run_shares(const ef_call *c) {
@@ -291,6 +307,23 @@ static void release(void *state) {
         if (s->member[k].release != NULL) s->member[k].release(s->member[k].state);
 }
 
+/* Inputs of which a member may read more than the rows of its share. */
+static uint32_t whole_inputs(const finder *f, const ef_plan_step *t, member_kind kind) {
+    uint32_t whole = 0;
+    switch (kind) {
+    case TILES:
+    case TILE: whole = spread_inputs(f, t); break;
+    case PRODUCT: whole = 2; break;
+    case SPLIT: whole = 1; break;
+    case JOIN: whole = 1u << (t->n_in - 1 < 32 ? t->n_in - 1 : 31); break;
+    case KERNEL: whole = ~inputs_by_rows(f, t); break;
+    case NO_MEMBER: break;
+    }
+    for (int k = 0; k < t->n_in && k < 32; k++)
+        if (!has_rows(f, t->in[k])) whole |= 1u << k;
+    return whole;
+}
+
 static void choose_shares(const finder *f, shares *s) {
     int64_t most = f->rows / LEAST_ROWS;
     if (most > SHARES) most = SHARES;
@@ -322,6 +355,7 @@ static ef_status *join(finder *f, int32_t from, int32_t end, ef_plan_step *out) 
         s->member[s->n_members++] = (member){.kind = kind,
                                              .turned = kind == PRODUCT && flag(x, "transpose_b"),
                                              .by_rows = inputs_by_rows(f, x),
+                                             .whole = whole_inputs(f, x, kind),
                                              .op = x->op,
                                              .run = x->run,
                                              .n_in = x->n_in,

@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "ops/elementwise.h"
 #include "ops/run.h"
+#include "plan/loop_shares.h"
 #include "plan/place.h"
 #include "plan/row_chain.h"
 #include "plan/row_shares.h"
@@ -60,9 +61,10 @@ void ef_plan_tile_range(const ef_call *c, int64_t from, int64_t to) {
     t->fn(out, in, to - from, t->scalars, c->attrs);
 }
 
-const char *ef_plan_step_way(const ef_plan_step *t) {
+const char *ef_plan_step_way(const ef_plan *p, const ef_plan_step *t) {
     if (t->run == ef_run_tiles || t->run == ef_run_row_chain) return "fused";
-    if (t->run == ef_run_shares) return "shares of rows";
+    if (t->run == ef_run_shares)
+        return p->later != NULL ? "shares of rows of several iterations" : "shares of rows";
     if (t->run == run_view) return "view";
     if (t->run == run_dynamic) return "shape at run time";
     if (t->op->traits & EF_CONTROL) return t->kind != NULL ? "control flow" : "compiled loop";
@@ -465,5 +467,6 @@ ef_status *ef_plan_steps(ef_planner *p) {
     }
     EF_TRY(ef_plan_shares(p));
     EF_TRY(find_outputs(p));
+    EF_TRY(ef_plan_loop_shares(p));
     return find_drops(p);
 }

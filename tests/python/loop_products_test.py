@@ -155,3 +155,19 @@ def test_sums_of_products_in_double():
     loss, grad = f()
     np.testing.assert_allclose(loss, sum((a[t] @ np.eye(6, 3) * b[t]).sum() for t in range(50)), rtol=1e-12)
     np.testing.assert_allclose(grad, sum(a[t].T @ b[t] for t in range(50)), rtol=1e-12)
+
+
+def test_a_list_that_stays_and_grows():
+    """Two variables of a loop start as one list; one of them stays as it is."""
+    raw = tf.raw_ops
+
+    @tf.function
+    def f(x):
+        first = raw.TensorListFromTensor(tensor=x, element_shape=tf.constant([2]))
+
+        def body(i, same, more, total):
+            more = raw.TensorListPushBack(input_handle=more, tensor=tf.fill([2], 7.0))
+            return i + 1, same, more, total + raw.TensorListLength(input_handle=same)
+        _, same, more, total = tf.while_loop(lambda i, *_: i < 3, body, [0, first, first, 0])
+        return total, raw.TensorListLength(input_handle=same), raw.TensorListLength(input_handle=more)
+    assert [int(n) for n in f(tf.ones([3, 2]))] == [9, 3, 6]

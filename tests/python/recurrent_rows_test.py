@@ -119,3 +119,193 @@ def test_steps_are_joined(rows, joined):
     f = tf.function(lambda x: _looped(cell, x, state, weights))
     f(x)
     assert ("shares of rows" in str(tf.experimental.inspect(f, x))) == joined
+
+
+# ---- several iterations at a time: nothing else in the loop may read what the steps compute ----
+
+WAYS = ("shares of rows of several iterations", "shares of rows")
+
+
+def _way(f, *args):
+    """How the steps of the loop run: the first of WAYS that is mentioned."""
+    text = str(tf.experimental.inspect(f, *args))
+    return next((way for way in WAYS if way in text), None)
+
+
+def _array_of(x):
+    return tf.TensorArray(x.dtype, x.shape[0]).unstack(x)
+
+
+def _by_state(steps, x, h, w):
+    """The condition reads the state."""
+    items = _array_of(x)
+    return tf.while_loop(lambda i, h: tf.logical_and(i < steps, tf.reduce_sum(h * h) < 1e6),
+                         lambda i, h: (i + 1, tf.tanh(items.read(i) + tf.matmul(h, w))), [0, h])[1]
+
+
+def _by_sum(steps, x, h, w):
+    """A sum over the rows of the state decides about the next step."""
+    items = _array_of(x)
+
+    def body(i, h, total):
+        h = tf.tanh(items.read(i) + tf.matmul(h, w) + total)
+        return i + 1, h, 0.01 * tf.reduce_sum(h)
+    return tf.while_loop(lambda i, *_: i < steps, body, [0, h, 0.0])[1]
+
+
+def _by_list(steps, x, h, w):
+    """The state comes back from the list in which it was stored."""
+    items = _array_of(x)
+
+    def body(i, states):
+        h = tf.tanh(items.read(i) + tf.matmul(states.read(i), w))
+        return i + 1, states.write(i + 1, h)
+    states = tf.TensorArray(tf.float32, steps + 1, clear_after_read=False).write(0, h)
+    return tf.while_loop(lambda i, _: i < steps, body, [0, states])[1].stack()
+
+
+def _as_weights(steps, x, h, w):
+    """The state, which is square, is the right side of the next product, too."""
+    items = _array_of(x)
+    return tf.while_loop(lambda i, h: i < steps,
+                         lambda i, h: (i + 1, tf.tanh(0.1 * tf.matmul(tf.matmul(items.read(i), w), h) + h)), [0, h])[1]
+
+
+def _crossed(steps, x, h, w):
+    """Two states change places, and start as one value."""
+    items = _array_of(x)
+    return tf.while_loop(lambda i, *_: i < steps,
+                         lambda i, h, c: (i + 1, c, tf.tanh(items.read(i) + tf.matmul(h, w) + 0.5 * c)), [0, h, h])[1:]
+
+
+def _masked(steps, x, h, w):
+    """Rows end at different times, and every state is an output; the time is a float too."""
+    items, out = _array_of(x), tf.TensorArray(tf.float32, steps)
+    lengths = tf.constant(np.arange(h.shape[0], dtype=np.float32)[:, None])
+
+    def body(i, time, h, c, out):
+        alive, more, item, following = time < lengths, 0.01 * time, items.read(i), (i + 1, time + 1.0)
+        h = tf.where(alive, tf.tanh(item + tf.matmul(h, w) + more), h)
+        return *following, h, c + h * 0.1, out.write(i, h + c)
+    end = tf.while_loop(lambda i, *_: i < steps, body, [0, 0.0, h, tf.zeros_like(h), out])
+    return [end[2], end[3], end[4].stack()]
+
+
+def _assigned(steps, x, h, w):
+    """The loop changes a variable that the cell reads."""
+    items, scale = _array_of(x), _assigned.scale
+    scale.assign(tf.ones_like(scale))
+
+    def body(i, h):
+        h = tf.tanh(items.read(i) + tf.matmul(h, w) * scale)
+        scale.assign(0.9 * scale)
+        return i + 1, h
+    return tf.while_loop(lambda i, _: i < steps, body, [0, h])[1]
+
+
+LOOPS = {_by_state: WAYS[1], _by_sum: None, _by_list: WAYS[1], _as_weights: None, _crossed: None, _masked: WAYS[0],
+         _assigned: None}
+
+
+def _loop_setting(steps, rows=96):
+    return (tf.constant(_numbers(steps, rows, UNITS, seed=1)), tf.constant(0.5 * _numbers(rows, UNITS, seed=2)),
+            tf.Variable(0.1 * _numbers(UNITS, UNITS, seed=3)))
+
+
+def _loop_results(loop, steps, x, h, w):
+    with tf.GradientTape() as tape:
+        tape.watch([x, h])
+        end = tf.nest.flatten(loop(steps, x, h, w))
+        loss = tf.add_n([tf.reduce_sum(e ** 2) for e in end])
+    return [*end, *tape.gradient(loss, [x, h, w])]
+
+
+@pytest.mark.parametrize("steps", [1, 15, 16, 17, 40])
+@pytest.mark.parametrize("loop", LOOPS, ids=lambda loop: loop.__name__[1:])
+def test_loops_of_many_iterations(loop, steps):
+    """Against the loop that runs eagerly, one iteration after the other."""
+    _assigned.scale = tf.Variable(tf.ones([UNITS]))
+    setting = _loop_setting(steps)
+    f = tf.function(lambda: _loop_results(loop, steps, *setting))
+    if loop is _assigned:
+        f = tf.function(lambda: loop(steps, *setting))
+    got = [[r.numpy() for r in tf.nest.flatten(f())] for _ in range(3)]
+    expected = tf.nest.flatten(loop(steps, *setting) if loop is _assigned else _loop_results(loop, steps, *setting))
+    for results in got:
+        for a, e in zip(results, expected):
+            np.testing.assert_allclose(a, e, rtol=2e-4, atol=2e-5 * max(1, np.abs(e).max()))
+
+
+@pytest.mark.parametrize("loop", LOOPS, ids=lambda loop: loop.__name__[1:])
+def test_loops_run_several_iterations_if_nothing_else_reads_them(loop):
+    _assigned.scale = tf.Variable(tf.ones([UNITS]))
+    setting = _loop_setting(20)
+    f = tf.function(lambda: loop(20, *setting))
+    f()
+    if LOOPS[loop] is not None:
+        assert _way(f) == LOOPS[loop]
+
+
+@pytest.mark.parametrize("steps", [15, 16, 33])
+@pytest.mark.parametrize("rows", [16, 40])
+@pytest.mark.parametrize("name", ["plain", "lstm", "gru"])
+def test_many_iterations_and_one_thread(name, rows, steps):
+    """The same bits on any number of threads, forward and backward, and the values of the unrolled cell."""
+    cell, x, state, weights = _setting(name, rows, np.float32)
+    x = tf.constant(_numbers(steps, rows, WIDTH, seed=5))
+
+    def looped(cell, x, state, weights):
+        items = _array_of(x)
+        return tf.while_loop(lambda i, *s: i < steps, lambda i, *s: (i + 1, *cell(items.read(i), s, *weights)),
+                             [tf.constant(0), *state])[1:]
+
+    def unrolled(cell, x, state, weights):
+        for t in range(steps):
+            state = cell(x[t], state, *weights)
+        return state
+    f = tf.function(lambda: _results(looped, cell, x, state, weights))
+    many = [r.numpy() for r in f()]
+    assert name == "plain" or _way(f) == WAYS[0]
+    before = tf.config.threading.get_intra_op_parallelism_threads()
+    try:
+        tf.config.threading.set_intra_op_parallelism_threads(1)
+        one = [r.numpy() for r in f()]
+    finally:
+        tf.config.threading.set_intra_op_parallelism_threads(before)
+    for a, b, e in zip(many, one, _results(unrolled, cell, x, state, weights)):
+        np.testing.assert_array_equal(a, b)
+        np.testing.assert_allclose(a, e, rtol=2e-3, atol=2e-4 * max(1, np.abs(e).max()))
+
+
+def test_a_loop_that_fails_runs_again():
+    x, h, w = _loop_setting(40)
+
+    @tf.function
+    def f(steps):
+        items = _array_of(x)
+        return tf.while_loop(lambda i, _: i < steps, lambda i, h: (i + 1, tf.tanh(items.read(i) + tf.matmul(h, w))),
+                             [0, h])[1]
+    whole = f(tf.constant(40)).numpy()
+    for _ in range(3):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="element 40 in a list with 40"):
+            f(tf.constant(41))
+        np.testing.assert_array_equal(f(tf.constant(40)), whole)
+
+
+def test_memory_does_not_grow_with_iterations():
+    """What the steps hold while they wait is given back."""
+    x, h, w = _loop_setting(4)
+    items = tf.constant(x)
+
+    @tf.function
+    def f(steps):
+        array = _array_of(items)
+        return tf.while_loop(lambda i, _: i < steps, lambda i, h: (i + 1, tf.tanh(array.read(i % 4) + tf.matmul(h, w))),
+                             [0, h])[1]
+    f(tf.constant(100))
+    peaks = []
+    for steps in (100, 2000):
+        tf.config.experimental.reset_memory_stats("CPU:0")
+        f(tf.constant(steps))
+        peaks.append(tf.config.experimental.get_memory_info("CPU:0")["peak"])
+    assert peaks[1] <= peaks[0] + 65536

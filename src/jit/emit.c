@@ -1,8 +1,11 @@
 /* Emits one loop over whole vectors, and one more iteration under a mask for the remaining
- * elements. Scalars and constants are broadcast into registers before the loop as long as registers
- * are free; the others are read where they are used. Each other value gets a register when it is
- * computed and frees it at its last use. There is no spilling: a sequence that needs more registers
- * than there are is rejected, and the caller tries a shorter one. */
+ * elements. A long computation is first emitted as a loop over two vectors at a time, each
+ * instruction for one and then for the other: each vector's chain of dependent instructions is
+ * longer than the processor can look ahead, so it would find too few that are ready. Scalars and
+ * constants are broadcast into registers before the loop as long as registers are free; the others
+ * are read where they are used. Each other value gets a register when it is computed and frees it
+ * at its last use. There is no spilling: a sequence that needs more registers than there are is
+ * rejected, and the caller tries a shorter one. */
 #include "jit/emit.h"
 #include <string.h>
 
@@ -13,6 +16,10 @@ static const uint8_t addresses[] = {EF_R8,  EF_R9,  EF_R10, EF_R11, EF_RBX,
 enum { ADDRESSES = sizeof addresses, SAVED = 6 };
 enum { OPERANDS = EF_RDI, COUNT = EF_RSI, AT = EF_RDX, WHOLE = EF_RCX, SCRATCH = EF_RAX };
 enum { MASK_BYTES = 64 /* of the vectors from which masks of 256 bits are made */, NONE = 255 };
+enum {
+    TOGETHER = 2, /* vectors at a time in a long computation: one of LONG values or more */
+    LONG = 32
+};
 
 typedef struct emitter {
     ef_x86 *c;
@@ -22,7 +29,8 @@ typedef struct emitter {
     uint8_t base[EF_JIT_MAX_OPERANDS]; /* which of `addresses`, plus 1; 0: not addressed */
     uint16_t place[EF_JIT_MAX_VALUES]; /* of numbers, in the code */
     int n_bases;
-    uint32_t busy; /* vector registers in use */
+    uint32_t busy;                            /* vector registers in use */
+    uint8_t reg[TOGETHER][EF_JIT_MAX_VALUES]; /* of values that are not fixed, for each vector */
 } emitter;
 
 int ef_jit_vector(void) {
@@ -246,40 +254,62 @@ static bool from_code(const emitter *e, const ef_jit_value *x, int i) {
                                  : i == 1 && x->kind >= EF_JIT_ADD && x->kind <= EF_JIT_XOR;
 }
 
-static void iterate(emitter *e, bool masked) {
-    uint32_t fixed = e->busy;
-    for (int k = 0; k < e->v->n && !e->c->full; k++) {
-        ef_jit_value *x = &e->v->at[k];
-        const int args = ef_jit_args(x->kind);
-        int arg[3] = {0, 0, 0};
-        uint32_t brought = 0; /* registers of arguments for this instruction only */
-        if (is_fixed(x)) continue;
-        for (int i = 0; i < args; i++) {
-            arg[i] = e->v->at[x->arg[i]].reg;
-            if (arg[i] != NONE || from_code(e, x, i)) continue;
-            arg[i] = take(e);
-            brought |= 1u << arg[i];
-            spread(e, x->arg[i], arg[i]);
-        }
-        for (int i = 0; i < args; i++) {
-            const ef_jit_value *from = &e->v->at[x->arg[i]];
-            if (from->last == k && !is_fixed(from)) e->busy &= ~(1u << from->reg);
-        }
-        e->busy &= ~brought;
-        if (x->kind < EF_JIT_STORE) x->reg = take(e);
-        /* Integer comparisons need one more register: not one of those just freed. */
-        uint32_t now = e->busy;
-        for (int i = 0; i < args; i++)
-            if (arg[i] != NONE) e->busy |= 1u << arg[i];
-        compute(e, x, arg, masked);
-        e->busy = now;
+/* Value k of the vector `ahead` vectors after the index. */
+static void compute_value(emitter *e, int k, int ahead, bool masked) {
+    ef_jit_value *x = &e->v->at[k];
+    uint8_t *reg = e->reg[ahead];
+    const int args = ef_jit_args(x->kind);
+    int arg[3] = {0, 0, 0};
+    uint32_t brought = 0; /* registers of arguments for this instruction only */
+    for (int i = 0; i < args; i++) {
+        const ef_jit_value *from = &e->v->at[x->arg[i]];
+        arg[i] = is_fixed(from) ? from->reg : reg[x->arg[i]];
+        if (arg[i] != NONE || from_code(e, x, i)) continue;
+        arg[i] = take(e);
+        brought |= 1u << arg[i];
+        spread(e, x->arg[i], arg[i]);
     }
+    for (int i = 0; i < args; i++) {
+        const ef_jit_value *from = &e->v->at[x->arg[i]];
+        if (from->last == k && !is_fixed(from)) e->busy &= ~(1u << reg[x->arg[i]]);
+    }
+    e->busy &= ~brought;
+    if (x->kind < EF_JIT_STORE) reg[k] = x->reg = take(e);
+    /* Integer comparisons need one more register: not one of those just freed. */
+    uint32_t now = e->busy;
+    for (int i = 0; i < args; i++)
+        if (arg[i] != NONE) e->busy |= 1u << arg[i];
+    e->c->ahead = ahead;
+    compute(e, x, arg, masked);
+    e->c->ahead = 0;
+    e->busy = now;
+}
+
+static void iterate(emitter *e, int together, bool masked) {
+    uint32_t fixed = e->busy;
+    for (int k = 0; k < e->v->n; k++)
+        for (int ahead = 0; ahead < together && !e->c->full && !is_fixed(&e->v->at[k]); ahead++)
+            compute_value(e, k, ahead, masked);
     e->busy = fixed;
 }
 
-static bool emit(emitter *e, size_t *entry, int most_fixed) {
+/* Whole vectors, `together` at a time, from the index on. */
+static void repeat(emitter *e, int together) {
     ef_x86 *c = e->c;
-    int lanes = e->vector / (c->wide ? 8 : 4);
+    int lanes = together * e->vector / (c->wide ? 8 : 4);
+    ef_x86_move2(c, EF_X86_MOV, WHOLE, COUNT);
+    ef_x86_small2(c, EF_X86_AND8, WHOLE, -lanes);
+    ef_x86_move2(c, EF_X86_CMP, AT, WHOLE);
+    size_t none = ef_x86_jump(c, EF_X86_AT_LEAST), top = c->n;
+    iterate(e, together, false);
+    ef_x86_small2(c, EF_X86_ADD8, AT, lanes);
+    ef_x86_move2(c, EF_X86_CMP, AT, WHOLE);
+    ef_x86_land(c, ef_x86_jump(c, EF_X86_BELOW), top);
+    ef_x86_land(c, none, c->n);
+}
+
+static bool emit(emitter *e, size_t *entry, int together, int most_fixed) {
+    ef_x86 *c = e->c;
     c->n = 0;
     c->full = false;
     e->busy = 0;
@@ -289,21 +319,14 @@ static bool emit(emitter *e, size_t *entry, int most_fixed) {
     begin_sums(e);
     spread_fixed(e, most_fixed);
     load_bases(e);
-    ef_x86_move2(c, EF_X86_MOV, WHOLE, COUNT);
-    ef_x86_small2(c, EF_X86_AND8, WHOLE, -lanes);
     ef_x86_move2(c, EF_X86_SUB, AT, AT);
-    ef_x86_move2(c, EF_X86_CMP, AT, WHOLE);
-    size_t none = ef_x86_jump(c, EF_X86_AT_LEAST), top = c->n;
-    iterate(e, false);
-    ef_x86_small2(c, EF_X86_ADD8, AT, lanes);
-    ef_x86_move2(c, EF_X86_CMP, AT, WHOLE);
-    ef_x86_land(c, ef_x86_jump(c, EF_X86_BELOW), top);
-    ef_x86_land(c, none, c->n);
+    if (together > 1) repeat(e, together);
+    repeat(e, 1);
     ef_x86_move2(c, EF_X86_CMP, AT, COUNT);
     size_t done = ef_x86_jump(c, EF_X86_AT_LEAST);
     ef_x86_move2(c, EF_X86_SUB, COUNT, AT);
     ef_x86_mask(c, COUNT, 0);
-    iterate(e, true);
+    iterate(e, 1, true);
     ef_x86_land(c, done, c->n);
     write_sums(e);
     restore(e);
@@ -314,8 +337,10 @@ static bool emit(emitter *e, size_t *entry, int most_fixed) {
 bool ef_jit_emit(ef_jit_values *v, ef_dtype dtype, int vector, ef_x86 *c, size_t *entry) {
     c->zmm = vector == 64;
     c->wide = dtype == EF_F64 || dtype == EF_I64;
+    c->ahead = 0;
     emitter e = {.c = c, .v = v, .dtype = dtype, .vector = vector};
     e.registers = c->zmm ? 32 : 15; /* of 256 bits the last holds the mask */
     find_bases(&e);
-    return emit(&e, entry, c->zmm ? 18 : 7) || emit(&e, entry, 0);
+    if (c->zmm && v->n >= LONG && emit(&e, entry, TOGETHER, 16)) return true;
+    return emit(&e, entry, 1, c->zmm ? 18 : 7) || emit(&e, entry, 1, 0);
 }

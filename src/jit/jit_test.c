@@ -9,7 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { N = 45, GUARD = 8, OPERANDS = EF_JIT_MAX_OPERANDS };
+enum {
+    N = 54 /* two vectors of floats at a time, one more, and a rest */,
+    GUARD = 8,
+    OPERANDS = EF_JIT_MAX_OPERANDS
+};
 
 static const double odd[] = {0.0,    -0.0,     1,         -1,   0.5,        -2.5,
                              3.5,    6,        7,         1e30, -1e30,      1e-40,
@@ -298,6 +302,33 @@ EF_TEST(lanes_add_up_their_elements) {
         }
 }
 
+/* Several vectors may be computed at a time, in place too; the elements are added in their order.
+ */
+EF_TEST(long_computations_add_in_order) {
+    for (int n = 0; n <= N; n++) {
+        static memory m;
+        int lanes = vector / (int)sizeof(float);
+        float want[16] = {0};
+        ef_jit_run run = {.dtype = EF_F32, .vector = vector, .n = 2};
+        run.ins[0] = (ef_jit_ins){"erfc(x) + softplus(x)", 1, 0, 0, {0}, 2, false};
+        run.ins[1] = (ef_jit_ins){"x * tanh(y)", 2, 0, 0, {2, 0}, 0, true};
+        run.sum[1] = 1 + 3;
+        for (int i = 0; i < N + GUARD; i++) put(m.raw[0], EF_F32, i, i * 0.37 - 7);
+        for (int i = 0; i < n; i++) {
+            float x = (float)(i * 0.37 - 7);
+            want[i % lanes] += (ef_erfc_F32(x) + ef_softplus_F32(x)) * ef_tanh_F32(x);
+        }
+        ef_jit_code *code = ef_jit_get(&run);
+        CHECK(code != NULL);
+        if (code == NULL) return;
+        run_code(code, &m, n);
+        ef_jit_release(code);
+        for (int l = 0; l < lanes; l++) CHECK(get(m.raw[3], EF_F32, l) == (double)want[l]);
+        for (int i = n; i < N + GUARD; i++)
+            CHECK(get(m.raw[0], EF_F32, i) == (double)(float)(i * 0.37 - 7));
+    }
+}
+
 EF_TEST(every_comparison_of_the_same_operands) {
     static const char *const tests[] = {"x == y", "x != y", "x < y", "x <= y", "x > y", "x >= y"};
     enum { TESTS = sizeof tests / sizeof *tests };
@@ -472,6 +503,7 @@ int main(void) {
         EF_RUN(functions_are_those_of_vmath);
         EF_RUN(in_place);
         EF_RUN(lanes_add_up_their_elements);
+        EF_RUN(long_computations_add_in_order);
         EF_RUN(every_comparison_of_the_same_operands);
         EF_RUN(random_runs);
         EF_RUN(the_same_run_is_compiled_once);

@@ -226,11 +226,12 @@ void ef_x86_fma213_const(ef_x86 *c, int to, int a, size_t place) {
              place);
 }
 
-/* [base + index * element + 0]: with a displacement byte all base registers are encoded alike. */
+/* [base + index * element + vectors ahead]: with a displacement byte all base registers are encoded
+ * alike. With 512 bits it counts vectors. */
 static void indexed(ef_x86 *c, int reg, int base, int index) {
     modrm(c, 1, reg, 4);
     ef_x86_byte(c, (c->wide ? 3u : 2u) << 6 | (unsigned)(index & 7) << 3 | (unsigned)(base & 7));
-    ef_x86_byte(c, 0);
+    ef_x86_byte(c, (unsigned)c->ahead * (c->zmm ? 1 : 32));
 }
 /* Between a register and memory: all elements by `whole`, masked ones by `masked`. */
 static void move(ef_x86 *c, unsigned whole, unsigned masked, int reg, int base, int index,

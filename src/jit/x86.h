@@ -14,6 +14,7 @@ typedef struct ef_x86 {
     bool full; /* something did not fit, so the code cannot be used */
     bool wide; /* elements have 8 bytes */
     bool zmm;  /* vectors have 512 bits */
+    int ahead; /* ef_x86_read and ef_x86_write: whole vectors after base + index * element */
     uint8_t at[EF_X86_ROOM];
 } ef_x86;
 

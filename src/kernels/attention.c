@@ -1,4 +1,4 @@
-/* A block of scores is as large as the second-level cache allows. The gradient computes the block's
+/* A block of scores has about the size of the second-level cache. The gradient computes the block's
  * scores and weights again instead of reading them: one more product, but no array of the size of
  * queries x keys is ever written to memory. */
 #include "kernels/attention.h"
@@ -8,8 +8,11 @@
 #include "kernels/softmax.h"
 #include "tensor/scratch.h"
 
-enum { BLOCK = 1 << 16, CLOSE = 1 << 12 }; /* scores in a block, and in the first-level cache */
-enum { LEAST_ROWS = 16, FEW_ROWS = 64, WANTED = 8 }; /* queries of a block; pieces of the work */
+enum { BLOCK = 1 << 18, CLOSE = 1 << 12 }; /* scores in a block, and in the first-level cache */
+/* Queries of a block: at least, because every block packs k and v again, so long as pieces of the
+ * work are missing, and in steps of. */
+enum { LEAST_ROWS = 64, FEW_ROWS = 128, STEP = 16 };
+enum { WANTED = 8 };     /* pieces of the work */
 enum { STRETCH = 1024 }; /* elements that are summed in their own type */
 
 typedef struct job {
@@ -245,7 +248,7 @@ static job job_of(const ef_attention *a) {
     if (a->queries == 0) return j;
     j.rows = a->keys > 0 ? larger(BLOCK / a->keys, LEAST_ROWS) : BLOCK;
     while (j.rows > FEW_ROWS && j.batch * ef_parts(a->queries, j.rows) < WANTED) j.rows /= 2;
-    j.rows = ef_part(a->queries, ef_parts(a->queries, j.rows), LEAST_ROWS);
+    j.rows = ef_part(a->queries, ef_parts(a->queries, j.rows), STEP);
     j.room = ef_parts(j.rows * a->keys, 16) * 16;
     return j;
 }

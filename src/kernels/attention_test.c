@@ -170,7 +170,7 @@ static const sizes all[] = {{2, 3, 17, 19, 8, 5, false, false, false, false},
                             {1, 1, 333, 65, 7, 9, true, true, false, true},
                             {2, 2, 1, 33, 4, 4, true, false, true, true},
                             {1, 2, 40, 1, 3, 2, false, true, false, false},
-                            {1, 1, 50, 5000, 4, 3, true, false, true, false},
+                            {1, 1, 150, 5000, 4, 3, true, false, true, false},
                             {3, 1, 9, 11, 1, 1, true, false, false, true}};
 
 EF_TEST(against_plain_loops) {

@@ -119,3 +119,11 @@ def test_lengths_that_are_rejected():
                  lambda: s.irfft3d(tf.ones([5, 4], tf.complex64)), lambda: s.rfft(tf.ones([]))):
         with pytest.raises(ValueError, match="must have rank at least"):
             call()
+
+
+@pytest.mark.parametrize("step", [1, 2, 5, 7])
+def test_frames_of_unknown_rank_are_added(step):
+    f = tf.function(lambda x: tf.signal.overlap_and_add(x, step), input_signature=[tf.TensorSpec(None)])
+    for sizes in ([3, 5], [4, 3, 5], [2, 2, 4, 5]):
+        x = np.arange(np.prod(sizes), dtype="float32").reshape(sizes)
+        np.testing.assert_array_equal(f(x), tf.signal.overlap_and_add(x, step))

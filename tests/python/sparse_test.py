@@ -65,3 +65,29 @@ def test_order(run):
 def test_outside(run):
     with pytest.raises(tf.errors.InvalidArgumentError):
         run(lambda: tf.sparse.to_dense(tf.SparseTensor([[2, 0]], [1.0], [2, 3])))
+
+
+def test_filled_rows_keep_the_order_of_their_elements():
+    x = tf.SparseTensor([[2, 3], [2, 2], [0, 1], [0, 3], [0, 1]], [1, 3, 2, 4, 5], [3, 5])
+    for fill in (tf.sparse.fill_empty_rows, tf.function(tf.sparse.fill_empty_rows)):
+        full, empty = fill(x, -1)
+        assert full.indices.numpy().tolist() == [[0, 1], [0, 3], [0, 1], [1, 0], [2, 3], [2, 2]]
+        assert full.values.numpy().tolist() == [2, 4, 5, -1, 1, 3] and empty.numpy().tolist() == [False, True, False]
+
+
+def test_assert_shapes_of_sparse_tensors():
+    x = tf.SparseTensor([[0, 1]], [1.0], [3, 5])
+    check = tf.debugging.assert_shapes
+    check([(x, ("n", 5)), (tf.zeros([3]), ("n",))])
+    for shapes in ([(x, ("n", "n"))], [(x, (3, 4))], [(x, (3,))], [(x, ("n", 5)), (tf.zeros([4]), ("n",))]):
+        with pytest.raises(ValueError):
+            check(shapes)
+
+    @tf.function(input_signature=[tf.SparseTensorSpec([None, 5]), tf.TensorSpec([None])])
+    def f(x, y):
+        check([(x, ("n", "m")), (y, ("n",))])
+        return y
+
+    assert f(x, tf.zeros([3])).shape == [3]
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        f(x, tf.zeros([4]))

@@ -375,11 +375,12 @@ def assert_shapes(shapes, data=None, summarize=None, message=None, name=None):
     """
     known_sizes = {}
     for x, spec in _shape_items(shapes):
-        dims = static_shape(x)
+        dims = _dims_of(x)
         front = bool(spec) and spec[0] in ("*", "...", Ellipsis)
         rest = spec[1:] if front else spec
         if dims is None:
-            (assert_rank_at_least if front else assert_rank)(x, len(rest))
+            if not isinstance(x, SparseTensor):
+                (assert_rank_at_least if front else assert_rank)(x, len(rest))
             continue
         if not front and len(rest) < 2 and len(dims) < 2:  # a scalar also counts as a vector of size 1
             dims, rest = dims or (1,), rest or [1]
@@ -391,7 +392,7 @@ def assert_shapes(shapes, data=None, summarize=None, message=None, name=None):
         for k, want in enumerate(rest):
             place = len(dims) - len(rest) + k
             if want is not None and want != ".":
-                _check_size(x, place if place < rank_of(x) else None, want, known_sizes, message)
+                _check_size(x, place if place < len(_dims_of(x)) else None, want, known_sizes, message)
 
 
 def _check_size(x, place, want, sizes, message):
@@ -404,7 +405,8 @@ def _check_size(x, place, want, sizes, message):
         return None
     if label is not None:
         other, there = sizes[label]
-        if place is not None and there is not None and static_shape(x)[place] is None and sizes_agree(x, place, other, there):
+        dense = not isinstance(x, SparseTensor) and not isinstance(other, SparseTensor)
+        if dense and None not in (place, there) and static_shape(x)[place] is None and sizes_agree(x, place, other, there):
             if is_named(x, place) and is_named(other, there):
                 return None  # equal in every call, or compared by reading the sizes
         want = _size_at(other, there)
@@ -414,14 +416,20 @@ def _check_size(x, place, want, sizes, message):
             named = f" ({label})" if label else ""
             raise ValueError(
                 f"{message or ''}dimension {place} of a tensor of shape "
-                f"{as_shape(static_shape(x))} must be {want}{named}, it is {size}"
+                f"{as_shape(_dims_of(x))} must be {want}{named}, it is {size}"
             )
         return None
     return _compare(raw.Equal, "==", size, want, message, None, None)
 
 
+def _dims_of(x):
+    return x.shape._dims if isinstance(x, SparseTensor) else static_shape(x)
+
+
 def _size_at(x, place):
     """A size as an int if it is known while tracing, else as a tensor."""
+    if place is not None and isinstance(x, SparseTensor):
+        return x.shape[place] if x.shape[place] is not None else raw.Cast(x.dense_shape[place], dtypes.int32)
     size = 1 if place is None else seen_size(x, place)
     return raw.Shape(x)[place] if size is None else size
 

@@ -236,6 +236,10 @@ def overlap_and_add(signal, frame_step, name=None):
     signal = convert(signal)
     step = _step(frame_step)
     rank = rank_of(signal)
+    if rank is None:
+        sizes = raw.Shape(signal)
+        one = overlap_and_add(raw.Reshape(signal, raw.Pack([-1, sizes[-2], sizes[-1]])), frame_step)
+        return raw.Reshape(one, raw.ConcatV2([sizes[:-2], raw.Shape(one)[1:]], 0), name=name)
     frames, length = size_of(signal, -2), size_of(signal, -1)
     pieces = -(-length // step)
     wanted = length + step * (frames - 1)

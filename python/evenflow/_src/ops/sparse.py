@@ -19,6 +19,7 @@ from .common import (
     static_value,
 )
 from .math import cast, truediv
+from .sort import argsort
 
 
 def sparse(x):
@@ -429,7 +430,8 @@ def concat(axis, sp_inputs, expand_nonconcat_dims=False, name=None):
 
 @export("sparse.fill_empty_rows")
 def fill_empty_rows(sp_input, default_value, name=None):
-    """Adds `default_value` to the first column of each empty row. Returns (sparse tensor, mask of the empty rows)."""
+    """Adds `default_value` to the first column of each empty row. Returns (sparse tensor, mask of the empty rows). Elements of
+    one row keep their order."""
     x = sparse(sp_input)
     rank = x.shape.rank
     rows = raw.StridedSlice(x.dense_shape, [0], [1], [1], shrink_axis_mask=1)
@@ -440,10 +442,11 @@ def fill_empty_rows(sp_input, default_value, name=None):
     missing = raw.Where(empty)
     pads = raw.Pad(missing, [[0, 0], [0, rank - 1]])
     fill = raw.Fill(raw.Slice(raw.Shape(missing), [0], [1]), convert(default_value, x.dtype))
-    full = SparseTensor(
-        raw.ConcatV2([x.indices, pads], 0), raw.ConcatV2([x.values, fill], 0), x.dense_shape)
+    order = argsort(raw.ConcatV2([first, raw.Reshape(missing, [-1])], 0), stable=True)
+    full = SparseTensor(*(raw.GatherV2(raw.ConcatV2(parts, 0), order, 0) for parts in ([x.indices, pads], [x.values, fill])),
+                        x.dense_shape)
     full._known = x.shape
-    return reorder(full), empty
+    return full, empty
 
 
 @export("sparse.softmax")

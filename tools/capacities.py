@@ -56,6 +56,7 @@ ROWS = [
     ("src/ops/registry.c", "SLOTS", "does not compile", "an index of all ops"),
     ("src/ops/array/strided.c", "MAX_ENTRIES", "rejected with an error", "masks are bits of an int64"),
     ("src/ops/random/index_shuffle.c", "MAX_ROUNDS", "rejected with an error", "a key per round; 4 are usual"),
+    ("src/ops/random/distorted_box.c", "MOST_ATTEMPTS", "rejected with an error", "a call must end; 100 are usual"),
     ("src/ops/nn/ctc_beam.c", "MOST_BEAMS", "rejected with an error", "beams are allocated before the search"),
     ("src/ops/string/string_number.c", "MOST_DIGITS", "rejected with an error", "the longest double has some 1,100 digits"),
     ("include/evenflow_binding.h", "EF_EVENTS_MOST", "later events are dropped, and counted",

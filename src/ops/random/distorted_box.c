@@ -5,6 +5,7 @@
 #include "ops/shapes.h"
 #include <math.h>
 
+enum { MOST_ATTEMPTS = 1000000 }; /* some 30 ms */
 typedef struct box_attrs {
     ef_random_attrs random; /* must be first: the generator reads the seeds there */
     float min_object_covered;
@@ -86,9 +87,9 @@ static ef_status *box_shape(ef_infer *i) {
     const box_attrs *t = i->attrs;
     EF_TRY(need_range(i->op, "aspect_ratio_range", &t->aspect_ratio_range, INFINITY));
     EF_TRY(need_range(i->op, "area_range", &t->area_range, 1));
-    if (t->max_attempts <= 0)
-        return ef_error(EF_INVALID, "%s: max_attempts must be positive, not %lld", i->op->name,
-                        (long long)t->max_attempts);
+    if (t->max_attempts <= 0 || t->max_attempts > MOST_ATTEMPTS)
+        return ef_error(EF_INVALID, "%s: max_attempts must be in [1, %d], not %lld", i->op->name,
+                        MOST_ATTEMPTS, (long long)t->max_attempts);
     EF_TRY(ef_need_rank(i, 0, 1));
     EF_TRY(ef_need_rank(i, 1, 3));
     if (i->n_in > 2) EF_TRY(ef_need_rank(i, 2, 0));

@@ -7,22 +7,36 @@
 
 enum length { SHORT, ANY, LONG };
 
+/* The bytes of the first strings: an encoded image, a whole text. */
+static size_t string_bytes(const ef_tensor *t) {
+    enum { FIRST = 32 };
+    size_t bytes = 0, n;
+    const char *at;
+    int64_t count = ef_tensor_count(t);
+    for (int64_t k = 0; k < count && k < FIRST; k++) {
+        if (ef_string_at(t, k, &at, &n) == NULL) bytes += n;
+    }
+    return bytes;
+}
+
 /* How long a call may take. LONG, so that releasing the GIL pays off: its inputs are large, one of
  * them is deferred, so that another thread may be computing it, or it may wait for a queue. ANY:
- * an input is a variant, which may be a dataset and be iterated over. */
+ * an input is a variant, which may be a dataset and be iterated over, or a string, which may name
+ * a file that is slow or a pipe. */
 static enum length length_of(const ef_tensor *const *in, int n_in) {
     size_t bytes = 0;
-    bool variant = false;
+    bool any = false;
     if (n_in > 0 && in[0]->dtype == EF_RESOURCE && ef_resource_waits(in[0])) return LONG;
     for (int k = 0; k < n_in; k++) {
-        variant |= in[k]->dtype == EF_VARIANT;
+        any |= in[k]->dtype == EF_VARIANT || in[k]->dtype == EF_STRING;
         if (in[k]->storage == NULL || in[k]->dtype == EF_RESOURCE ||
             (in[k]->flags & EF_TENSOR_SYMBOLIC))
             continue;
         if (!ef_tensor_ready(in[k])) return LONG;
         bytes += ef_tensor_bytes(in[k]);
+        if (in[k]->dtype == EF_STRING) bytes += string_bytes(in[k]);
     }
-    return bytes > 65536 ? LONG : variant ? ANY : SHORT;
+    return bytes > 65536 ? LONG : any ? ANY : SHORT;
 }
 
 static ef_status *call(const ef_op *op, const ef_attrs *attrs, const ef_tensor *const *in, int n_in,

@@ -4,6 +4,7 @@
 #include "file/input.h"
 #include "base/alloc.h"
 #include "base/interrupt.h"
+#include "file/calls.h"
 #include "file/path.h"
 #include "file/z_memory.h"
 #include <errno.h>
@@ -73,7 +74,7 @@ ef_status *ef_input_open(const char *name, size_t n, ef_compression how, size_t 
     in->cap = buffer == 0 ? BUFFER : buffer < 64 ? 64 : buffer < BUFFER_MOST ? buffer : BUFFER_MOST;
     in->pulse = ef_interrupt_counter();
     EF_TRY_GOTO(ef_path_make(name, n, &in->path));
-    in->fd = open(in->path, O_RDONLY | O_CLOEXEC);
+    EF_TRY_GOTO(ef_call_open(in->path, O_RDONLY, &in->fd));
     if (in->fd < 0) {
         s = ef_path_error(errno, in->path);
         goto done;
@@ -103,15 +104,12 @@ void ef_input_close(ef_input *in) {
 }
 
 static ef_status *fill_from_file(ef_input *in, char *to, size_t *n) {
-    for (;;) {
-        EF_TRY(ef_interrupt_check(ef_context_here(), &in->pulse));
-        ssize_t got = read(in->fd, to, in->cap);
-        if (got >= 0) {
-            *n = (size_t)got;
-            return NULL;
-        }
-        if (errno != EINTR) return ef_path_error(errno, in->path);
-    }
+    ssize_t got;
+    EF_TRY(ef_interrupt_check(ef_context_here(), &in->pulse));
+    EF_TRY(ef_call_read(in->fd, to, in->cap, &got));
+    if (got < 0) return ef_path_error(errno, in->path);
+    *n = (size_t)got;
+    return NULL;
 }
 
 /* Inflates until there is at least a byte, or the file ends. A gzip file may have several members,

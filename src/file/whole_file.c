@@ -3,6 +3,7 @@
 #include "base/array.h"
 #include "base/interrupt.h"
 #include "evenflow_binding.h"
+#include "file/calls.h"
 #include "file/path.h"
 #include <dirent.h>
 #include <errno.h>
@@ -25,12 +26,13 @@ static ef_status *read_all(int fd, const char *path, ef_text *out) {
     unsigned pulse = ef_interrupt_counter();
     ef_status *s = NULL;
     while (s == NULL) {
-        ssize_t got = read(fd, chunk, CHUNK);
-        if (got == 0) break;
+        ssize_t got;
+        s = ef_call_read(fd, chunk, CHUNK, &got);
+        if (s != NULL || got == 0) break;
         if (got > 0) ef_text_bytes(out, chunk, (size_t)got);
         if (out->failed)
             s = ef_no_memory(out->n + CHUNK);
-        else if (got < 0 && errno != EINTR)
+        else if (got < 0)
             s = ef_path_error(errno, path);
         else if (endless && out->n > STREAM_MOST)
             s = ef_error(EF_NO_MEMORY, "%.800s: more than %d bytes, and not a regular file", path,
@@ -45,8 +47,9 @@ static ef_status *read_all(int fd, const char *path, ef_text *out) {
 ef_status *ef_file_read(const char *name, size_t n, ef_text *out) {
     char *path = NULL;
     EF_TRY(ef_path_make(name, n, &path));
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ef_status *s = fd < 0 ? ef_path_error(errno, path) : read_all(fd, path, out);
+    int fd;
+    ef_status *s = ef_call_open(path, O_RDONLY, &fd);
+    if (s == NULL) s = fd < 0 ? ef_path_error(errno, path) : read_all(fd, path, out);
     if (fd >= 0) close(fd);
     ef_free(path);
     return s;
@@ -76,8 +79,8 @@ ef_status *ef_folder_make(const char *name, size_t n) {
 
 static ef_status *write_all(int fd, const char *path, const char *bytes, size_t n) {
     while (n > 0) {
-        ssize_t put = write(fd, bytes, n);
-        if (put < 0 && errno == EINTR) continue;
+        ssize_t put;
+        EF_TRY(ef_call_write(fd, bytes, n, &put));
         if (put < 0) return ef_path_error(errno, path);
         bytes += put;
         n -= (size_t)put;
@@ -90,10 +93,10 @@ ef_status *ef_file_write(const char *name, size_t n, const char *bytes, size_t n
     ef_status *s = NULL;
     int fd = -1;
     EF_TRY(ef_path_make(name, n, &path));
-    fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    EF_TRY_GOTO(ef_call_open(path, O_WRONLY | O_CREAT | O_TRUNC, &fd));
     if (fd < 0 && errno == ENOENT) {
         EF_TRY_GOTO(make_folders(path));
-        fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+        EF_TRY_GOTO(ef_call_open(path, O_WRONLY | O_CREAT | O_TRUNC, &fd));
     }
     if (fd < 0) s = ef_path_error(errno, path);
     if (s == NULL) s = write_all(fd, path, bytes, n_bytes);

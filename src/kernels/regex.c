@@ -3,13 +3,17 @@
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include "kernels/regex.h"
 #include "base/alloc.h"
+#include "kernels/utf8.h"
 #include <pcre2.h>
 #include <string.h>
 
 struct ef_regex {
     const char *op;
     pcre2_general_context *memory;
+    const char *pattern; /* the caller's */
+    size_t pattern_n;
     pcre2_code *code;
+    pcre2_code *unchecked; /* for texts that are known to be UTF-8; NULL: not needed yet */
     pcre2_match_data *match;
     uint32_t groups;
 };
@@ -23,22 +27,28 @@ static void give(void *p, void *arg) {
     if (p != NULL) ef_free(p);
 }
 
-static ef_status *compile(ef_regex *r, const char *pattern, size_t n) {
+static ef_status *compile(ef_regex *r, uint32_t options, pcre2_code **out) {
+    const char *pattern = r->pattern;
+    const size_t n = r->pattern_n;
     int error = 0;
     PCRE2_SIZE at = 0;
     pcre2_compile_context *context = pcre2_compile_context_create(r->memory);
     if (context == NULL) return ef_no_memory(sizeof *r);
-    r->code = pcre2_compile((PCRE2_SPTR)pattern, n,
-                            PCRE2_UTF | PCRE2_MATCH_INVALID_UTF | PCRE2_DOLLAR_ENDONLY, &error, &at,
-                            context);
+    *out = pcre2_compile((PCRE2_SPTR)pattern, n, PCRE2_UTF | PCRE2_DOLLAR_ENDONLY | options, &error,
+                         &at, context);
     pcre2_compile_context_free(context);
-    if (r->code == NULL && error == PCRE2_ERROR_HEAP_FAILED) return ef_no_memory(n);
-    if (r->code == NULL) {
+    if (*out == NULL && error == PCRE2_ERROR_HEAP_FAILED) return ef_no_memory(n);
+    if (*out == NULL) {
         PCRE2_UCHAR text[120] = "";
         pcre2_get_error_message(error, text, sizeof text);
         return ef_error(EF_INVALID, "%s: Invalid pattern: %.*s, error: %s at offset %zu", r->op,
                         (int)n, pattern, (const char *)text, (size_t)at);
     }
+    return NULL;
+}
+
+static ef_status *prepare(ef_regex *r) {
+    EF_TRY(compile(r, PCRE2_MATCH_INVALID_UTF, &r->code));
     pcre2_pattern_info(r->code, PCRE2_INFO_CAPTURECOUNT, &r->groups);
     r->match = pcre2_match_data_create_from_pattern(r->code, r->memory);
     return r->match == NULL ? ef_no_memory(sizeof *r) : NULL;
@@ -48,9 +58,10 @@ ef_status *ef_regex_make(const char *op, const char *pattern, size_t n, ef_regex
     ef_regex *r = ef_calloc(1, sizeof *r);
     if (r == NULL) return ef_no_memory(sizeof *r);
     r->op = op;
+    r->pattern = pattern == NULL ? "" : pattern;
+    r->pattern_n = n;
     r->memory = pcre2_general_context_create(take, give, NULL);
-    ef_status *s =
-        r->memory == NULL ? ef_no_memory(sizeof *r) : compile(r, pattern == NULL ? "" : pattern, n);
+    ef_status *s = r->memory == NULL ? ef_no_memory(sizeof *r) : prepare(r);
     if (s != NULL) {
         ef_regex_free(r);
         return s;
@@ -63,6 +74,7 @@ void ef_regex_free(ef_regex *r) {
     if (r == NULL) return;
     pcre2_match_data_free(r->match);
     pcre2_code_free(r->code);
+    pcre2_code_free(r->unchecked);
     pcre2_general_context_free(r->memory);
     ef_free(r);
 }
@@ -70,8 +82,9 @@ void ef_regex_free(ef_regex *r) {
 /* *span: begin and end of the match; *found is false if there is none. */
 static ef_status *find(ef_regex *r, const char *text, size_t n, size_t from, uint32_t options,
                        bool *found) {
-    int rc = pcre2_match(r->code, (PCRE2_SPTR)(text == NULL ? "" : text), n, from, options,
-                         r->match, NULL);
+    const pcre2_code *code = options & PCRE2_NO_UTF_CHECK ? r->unchecked : r->code;
+    int rc =
+        pcre2_match(code, (PCRE2_SPTR)(text == NULL ? "" : text), n, from, options, r->match, NULL);
     *found = rc > 0;
     if (rc > 0 || rc == PCRE2_ERROR_NOMATCH) return NULL;
     if (rc == PCRE2_ERROR_NOMEMORY || rc == PCRE2_ERROR_HEAPLIMIT) return ef_no_memory(n);
@@ -113,6 +126,25 @@ static void add_rewrite(ef_regex *r, const char *text, const char *rewrite, size
     }
 }
 
+static bool is_utf8(const char *text, size_t n) {
+    int32_t code;
+    for (size_t at = 0; at < n;) {
+        at += ef_utf8_read(text + at, n - at, &code);
+        if (code < 0) return false;
+    }
+    return true;
+}
+
+/* At every match PCRE2 checks whether all that is left of the text is UTF-8, so that many matches
+ * in a long text would take quadratic time. A text that is UTF-8 as a whole is not checked again:
+ * *options. */
+static ef_status *check_once(ef_regex *r, const char *text, size_t n, uint32_t *options) {
+    if (!is_utf8(text, n)) return NULL;
+    if (r->unchecked == NULL) EF_TRY(compile(r, 0, &r->unchecked));
+    *options = PCRE2_NO_UTF_CHECK;
+    return NULL;
+}
+
 static size_t step(const char *p, size_t n) {
     size_t k = 1;
     while (k < n && ((unsigned char)p[k] & 0xC0) == 0x80) k++;
@@ -123,10 +155,14 @@ ef_status *ef_regex_replace(ef_regex *r, const char *text, size_t n, const char 
                             size_t rewrite_n, bool all, ef_text *out) {
     const PCRE2_SIZE *span = pcre2_get_ovector_pointer(r->match);
     size_t at = 0, last = PCRE2_UNSET;
+    enum { FEW = 4 };
+    uint32_t options = 0;
+    int64_t matches = 0;
     bool found = largest_group(rewrite, rewrite_n) <= r->groups;
     while (found && at <= n) {
-        EF_TRY(find(r, text, n, at, 0, &found));
+        EF_TRY(find(r, text, n, at, options, &found));
         if (!found) break;
+        if (all && ++matches == FEW) EF_TRY(check_once(r, text, n, &options));
         if (span[0] > at) ef_text_bytes(out, text + at, span[0] - at);
         if (span[0] == last && span[1] == last) { /* no empty match immediately after a match */
             size_t more = span[0] < n ? step(text + span[0], n - span[0]) : 1;

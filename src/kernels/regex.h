@@ -5,7 +5,7 @@
 #include "base/text.h"
 
 typedef struct ef_regex ef_regex;
-/* op: the op that messages name. EF_INVALID if the pattern is malformed. */
+/* op: the op that messages name. The pattern outlives the regex. EF_INVALID if it is malformed. */
 ef_status *ef_regex_make(const char *op, const char *pattern, size_t n, ef_regex **out);
 void ef_regex_free(ef_regex *r); /* NULL is allowed */
 /* Appends the text with its first match, or all, replaced by `rewrite`, where \1 to \9 refer to

@@ -331,3 +331,16 @@ def test_iterators_leave_no_threads_memory_or_files():
     assert after_files == files
     assert after_memory - memory < 8 << 20
     assert threading.active_count() < 20
+
+
+def test_a_generator_that_runs_into_another_end_fails():
+    def pairs():
+        numbers = iter(tf.data.Dataset.range(3))
+        while True:
+            yield numbers.get_next() + numbers.get_next()
+
+    ds = tf.data.Dataset.from_generator(pairs, output_signature=tf.TensorSpec([], tf.int64))
+    it = iter(ds)
+    assert int(next(it)) == 1
+    with pytest.raises(tf.errors.UnknownError, match="End of sequence"):
+        next(it)

@@ -34,6 +34,15 @@ def test_regex_as_re2_reads_it():
         tf.strings.regex_replace("x", "(", "")
 
 
+def test_many_matches_in_a_long_text():
+    """Takes an hour if every match looks at all that is left of the text."""
+    text = "a\u00e9 b " * 200_000
+    assert tf.strings.regex_replace(text, r"(\w) ", r"<\1>").numpy().decode() == text.replace("b ", "<b>")
+    stray = b"ab\xff" * 30
+    assert tf.strings.regex_replace(stray, "b|.", "-").numpy() == b"--\xff" * 30
+    assert tf.strings.regex_replace("ab" * 9, "x*", "-").numpy() == b"-" + b"-".join([b"a", b"b"] * 9) + b"-"
+
+
 def test_numbers():
     assert tf.strings.to_number([" 1 ", "0x10", "-inf", ".5"]).numpy().tolist() == [1, 16, -np.inf, 0.5]
     for bad in ("", " ", "1_0", "1e"):

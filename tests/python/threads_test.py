@@ -3,6 +3,8 @@
 `make tsan` and `make asan` run this file with a sanitized extension.
 """
 import os
+import subprocess
+import sys
 import threading
 import time
 
@@ -196,3 +198,36 @@ def test_fork_is_safe_or_refused_clearly():
     timer.cancel()
     assert status == 0, "the child hung or crashed"
     assert answer == str(300.0**3) or "fork" in answer, answer
+
+
+PIPE = """
+import os, sys, threading
+import evenflow as tf
+path = sys.argv[1]
+os.mkfifo(path)
+
+def read(how):
+    def write():
+        with open(path, "w") as f:
+            f.write("one\\ntwo\\n")
+    thread = threading.Thread(target=write)
+    thread.start()
+    got = how()
+    thread.join()
+    return got
+
+assert read(lambda: tf.io.read_file(path).numpy()) == b"one\\ntwo\\n"
+assert read(tf.function(lambda: tf.io.read_file(path))).numpy() == b"one\\ntwo\\n"
+assert read(lambda: list(tf.data.TextLineDataset(path).as_numpy_iterator())) == [b"one", b"two"]
+thread = threading.Thread(target=lambda: seen.append(open(path).read()))
+seen = []
+thread.start()
+tf.io.write_file(path, "three")
+thread.join()
+assert seen == ["three"]
+"""
+
+
+def test_a_pipe_between_two_threads(tmp_path):
+    """Opening a pipe waits for its other end, which needs the GIL to be opened."""
+    subprocess.run([sys.executable, "-c", PIPE, str(tmp_path / "pipe")], check=True, timeout=60)

@@ -34,6 +34,8 @@ def _next_of(items, signature):
             value = next(items)
         except StopIteration:
             raise errors.OutOfRangeError(None, None, "the generator is exhausted") from None
+        except errors.OutOfRangeError as e:  # of something that the generator reads; here this class means the end
+            raise errors.UnknownError(None, None, f"{type(e).__name__}: {e}") from e
         except Exception as e:
             raise failure(e) from e
         return flat_element(yielded(value, signature))

@@ -40,15 +40,22 @@ def fingerprint(command, directory, config):
 
 
 def promise_nonnull(folder):
-    """Tells the analyzer what base/status.h documents: `ef_error` never returns NULL. Otherwise the analyzer would
-    assume that every caller of a function that may fail continues with uninitialized results."""
+    """Tells the analyzer what base/status.h documents: `ef_error` never returns NULL, nor does `ef_status_add` for an
+    error. Otherwise the analyzer would assume that every caller of a function that may fail continues with
+    uninitialized results."""
     (folder / "promises.h").write_text("""#include "base/status.h"
 static inline ef_status *ef_surely(ef_status *s) {
     if (!s) __builtin_unreachable();
     return s;
 }
+static inline ef_status *ef_still(const ef_status *before, ef_status *s) {
+    if (before && !s) __builtin_unreachable();
+    return s;
+}
+#pragma clang system_header
 #define ef_error(...) ef_surely(ef_error(__VA_ARGS__))
 #define ef_no_memory(n) ef_surely(ef_no_memory(n))
+#define ef_status_add(s, ...) ({ ef_status *ef_is_ = (s); ef_still(ef_is_, ef_status_add(ef_is_, __VA_ARGS__)); })
 """)
     return ["--extra-arg=-include", f"--extra-arg={folder}/promises.h"]
 

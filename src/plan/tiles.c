@@ -218,9 +218,10 @@ void ef_tile_worker_begin(ef_tile_worker *w, const ef_tiles *t) {
 }
 
 void ef_tile_worker_of(ef_tile_worker *w, const ef_call *c) {
-    for (int k = 0; k < c->n_in; k++) w->data[k] = c->in[k]->data;
-    for (int k = 0; k < c->n_out; k++) w->data[c->n_in + k] = c->out[k]->data;
-    ef_tile_worker_begin(w, c->state);
+    const ef_tiles *t = c->state;
+    for (int k = 0; k < t->n_inputs; k++) w->data[k] = c->in[k]->data;
+    for (int k = 0; k < t->n_outputs; k++) w->data[t->n_inputs + k] = c->out[k]->data;
+    ef_tile_worker_begin(w, t);
 }
 
 /* All instructions, on operands whose addresses are set. */

@@ -1,6 +1,7 @@
 /* A block of scores has about the size of the second-level cache. The gradient computes the block's
  * scores and weights again instead of reading them: one more product, but no array of the size of
- * queries x keys is ever written to memory. */
+ * queries x keys is ever written to memory. Where the queries are too few for a piece of them for
+ * each thread, all threads share one larger block after the other. */
 #include "kernels/attention.h"
 #include "base/pool.h"
 #include "kernels/gemm.h"
@@ -12,8 +13,9 @@ enum { BLOCK = 1 << 18, CLOSE = 1 << 12 }; /* scores in a block, and in the firs
 /* Queries of a block: at least, because every block packs k and v again, so long as pieces of the
  * work are missing, and in steps of. */
 enum { LEAST_ROWS = 64, FEW_ROWS = 128, STEP = 16 };
-enum { WANTED = 8 };     /* pieces of the work */
-enum { STRETCH = 1024 }; /* elements that are summed in their own type */
+enum { WANTED = 8 };      /* pieces of the work */
+enum { WHOLE = 1 << 20 }; /* scores in a block that all threads share */
+enum { STRETCH = 1024 };  /* elements that are summed in their own type */
 
 typedef struct job {
     const ef_attention *a;
@@ -22,7 +24,8 @@ typedef struct job {
     int64_t rows;     /* queries of a block */
     int64_t ranges;   /* pieces into which the blocks of one matrix are divided */
     int64_t room;     /* elements of a block */
-    char *blocks;     /* for each thread one block of scores, for gradients two */
+    bool whole;       /* too few pieces: all threads share each block */
+    char *blocks;     /* for each piece at a time one block of scores, for gradients two */
     char *partial[2]; /* of dk and dv: a matrix for each piece; NULL: there is one range */
 } job;
 
@@ -68,7 +71,10 @@ static void multiply(const job *j, int64_t m, int64_t n, int64_t k, matrix a, ma
     g.lda = g.op_a == EF_GEMM_N ? larger(a.row, k) : larger(a.col, m);
     g.ldb = g.op_b == EF_GEMM_N ? larger(b.row, n) : larger(b.col, k);
     g.ldc = larger(c.row, n);
-    ef_gemm_single(&g);
+    if (j->whole || j->a->queries < STEP) /* few rows have kernels of their own */
+        ef_gemm(&g);
+    else
+        ef_gemm_single(&g);
 }
 
 /* ---- elements -------------------------------------------------------------------------------- */
@@ -134,38 +140,74 @@ static void multiply(const job *j, int64_t m, int64_t n, int64_t k, matrix a, ma
             scale_##SUF(a, d);                                                                     \
         }                                                                                          \
     }                                                                                              \
-    /* The sum of `n` partial matrices of rows x cols, in order. */                                \
-    static void sum_##SUF(const T *x, int64_t n, int64_t rows, int64_t cols, matrix to) {          \
-        for (int64_t i = 0; i < rows; i++)                                                         \
-            for (int64_t j = 0; j < cols; j++) {                                                   \
-                T sum = x[i * cols + j];                                                           \
-                for (int64_t k = 1; k < n; k++) sum += x[(k * rows + i) * cols + j];               \
-                ((T *)to.at)[i * to.row + j * to.col] = sum;                                       \
-            }                                                                                      \
+    /* One row of the sum of `n` partial matrices, in order; the first takes up the sum. */        \
+    static void sum_##SUF(T *x, int64_t n, int64_t apart, int64_t cols, T *to, int64_t step) {     \
+        for (int64_t k = 1; k < n; k++) {                                                          \
+            const T *y = x + k * apart;                                                            \
+            _Pragma("omp simd") for (int64_t j = 0; j < cols; j++) x[j] += y[j];                   \
+        }                                                                                          \
+        for (int64_t j = 0; j < cols; j++) to[j * step] = x[j];                                    \
     }
 LOOPS(f32, float)
 LOOPS(f64, double)
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
 
-/* Queries [row, row + n) of matrix `index`: their weights, as dense rows. */
-static matrix weights(const job *j, int64_t index, int64_t row, int64_t n) {
-    const ef_attention *a = j->a;
-    int64_t buffers = a->dq.data != NULL || a->dk.data != NULL || a->dv.data != NULL ? 2 : 1;
-    matrix s = {j->blocks + (size_t)(ef_pool_lane() * buffers * j->room) * j->size, a->keys, 1};
-    multiply(j, n, a->keys, a->width, rows_of(j, &a->q, index, row),
-             turned(rows_of(j, &a->k, index, 0)), s, false);
+/* Queries [row, row + n) of matrix `index`, as dense rows. */
+typedef struct block {
+    const job *job;
+    int64_t index, row, n;
+    matrix p, d; /* scores, then weights; the gradients with respect to them */
+} block;
+
+/* Scores [from, to) of the block become weights. */
+static void weigh_scores(void *arg, int64_t from, int64_t to) {
+    const block *b = arg;
+    const ef_attention *a = b->job->a;
     const int64_t some = larger(CLOSE / larger(a->keys, 1), 1);
-    for (int64_t i = 0; i < n; i += some) {
-        char *at = (char *)s.at + (size_t)(i * a->keys) * j->size;
-        int64_t rows = n - i < some ? n - i : some;
+    for (int64_t i = from; i < to; i += some) {
+        char *at = (char *)b->p.at + (size_t)(i * a->keys) * b->job->size;
+        int64_t rows = to - i < some ? to - i : some;
         if (a->dtype == EF_F32)
-            adjust_f32(a, (float *)at, index, row + i, rows);
+            adjust_f32(a, (float *)at, b->index, b->row + i, rows);
         else
-            adjust_f64(a, (double *)at, index, row + i, rows);
+            adjust_f64(a, (double *)at, b->index, b->row + i, rows);
         ef_softmax(a->dtype, false, at, at, rows, a->keys);
     }
-    return s;
+}
+
+/* Gradients [from, to) with respect to the weights become those with respect to the products. */
+static void weigh_gradients(void *arg, int64_t from, int64_t to) {
+    const block *b = arg;
+    const ef_attention *a = b->job->a;
+    const size_t before = (size_t)(from * a->keys) * b->job->size;
+    const void *p = (char *)b->p.at + before;
+    void *d = (char *)b->d.at + before;
+    if (a->dtype == EF_F32)
+        weigh_f32(a, p, d, b->index, b->row + from, to - from);
+    else
+        weigh_f64(a, p, d, b->index, b->row + from, to - from);
+}
+
+/* Calls fn over the rows of the block, on all threads if they share it. */
+static void each_row(block *b, double cost_ns, ef_range_fn *fn) {
+    if (b->job->whole)
+        ef_parallel(b->n, 1, cost_ns * (double)b->job->a->keys, fn, b);
+    else
+        fn(b, 0, b->n);
+}
+
+static block weights(const job *j, int64_t index, int64_t row, int64_t n) {
+    const ef_attention *a = j->a;
+    int64_t buffers = a->dq.data != NULL || a->dk.data != NULL || a->dv.data != NULL ? 2 : 1;
+    int64_t lane = j->whole ? 0 : ef_pool_lane();
+    matrix s = {j->blocks + (size_t)(lane * buffers * j->room) * j->size, a->keys, 1};
+    block b = {j, index, row, n, s, s};
+    b.d.at = (char *)s.at + (size_t)j->room * j->size;
+    multiply(j, n, a->keys, a->width, rows_of(j, &a->q, index, row),
+             turned(rows_of(j, &a->k, index, 0)), s, false);
+    each_row(&b, 1, weigh_scores);
+    return b;
 }
 
 static void run_blocks(void *arg, int64_t from, int64_t to) {
@@ -175,8 +217,8 @@ static void run_blocks(void *arg, int64_t from, int64_t to) {
     for (int64_t at = from; at < to; at++) {
         int64_t index = at / each, row = at % each * j->rows;
         int64_t n = a->queries - row < j->rows ? a->queries - row : j->rows;
-        matrix p = weights(j, index, row, n);
-        multiply(j, n, a->depth, a->keys, p, rows_of(j, &a->v, index, 0),
+        block b = weights(j, index, row, n);
+        multiply(j, n, a->depth, a->keys, b.p, rows_of(j, &a->v, index, 0),
                  rows_of(j, &a->out, index, row), false);
     }
 }
@@ -193,17 +235,13 @@ static matrix sum_of(const job *j, int which, int64_t index, int64_t range) {
 static void block_gradient(const job *j, int64_t index, int64_t range, int64_t row, int64_t n,
                            bool add) {
     const ef_attention *a = j->a;
-    matrix p = weights(j, index, row, n), d = p;
-    matrix dout = rows_of(j, &a->out, index, row);
-    d.at = (char *)p.at + (size_t)j->room * j->size;
+    block b = weights(j, index, row, n);
+    matrix p = b.p, d = b.d, dout = rows_of(j, &a->out, index, row);
     if (a->dv.data != NULL)
         multiply(j, a->keys, a->depth, n, turned(p), dout, sum_of(j, 1, index, range), add);
     if (a->dq.data == NULL && a->dk.data == NULL) return;
     multiply(j, n, a->keys, a->depth, dout, turned(rows_of(j, &a->v, index, 0)), d, false);
-    if (a->dtype == EF_F32)
-        weigh_f32(a, p.at, d.at, index, row, n);
-    else
-        weigh_f64(a, p.at, d.at, index, row, n);
+    each_row(&b, 0.3, weigh_gradients);
     if (a->dq.data != NULL)
         multiply(j, n, a->width, a->keys, d, rows_of(j, &a->k, index, 0),
                  rows_of(j, &a->dq, index, row), false);
@@ -225,19 +263,24 @@ static void gradient_ranges(void *arg, int64_t from, int64_t to) {
     }
 }
 
+/* Keys [from, to) of all matrices, one after the other. */
 static void add_ranges(void *arg, int64_t from, int64_t to) {
     const job *j = arg;
     const ef_attention *a = j->a;
-    for (int64_t index = from; index < to; index++)
-        for (int which = 0; which < 2; which++) {
-            if (j->partial[which] == NULL) continue;
-            matrix x = sum_of(j, which, index, 0);
-            matrix out = rows_of(j, which == 0 ? &a->dk : &a->dv, index, 0);
+    for (int which = 0; which < 2; which++) {
+        if (j->partial[which] == NULL) continue;
+        const ef_matrices *m = which == 0 ? &a->dk : &a->dv;
+        const int64_t cols = which == 0 ? a->width : a->depth;
+        for (int64_t at = from; at < to; at++) {
+            int64_t index = at / a->keys, key = at % a->keys;
+            void *out = element(a, m, index, key, j->size);
+            char *x = (char *)sum_of(j, which, index, 0).at + (size_t)(key * cols) * j->size;
             if (a->dtype == EF_F32)
-                sum_f32(x.at, j->ranges, a->keys, x.row, out);
+                sum_f32((float *)x, j->ranges, a->keys * cols, cols, out, m->col);
             else
-                sum_f64(x.at, j->ranges, a->keys, x.row, out);
+                sum_f64((double *)x, j->ranges, a->keys * cols, cols, out, m->col);
         }
+    }
 }
 
 /* ---- the whole ------------------------------------------------------------------------------- */
@@ -246,8 +289,11 @@ static job job_of(const ef_attention *a) {
     job j = {.a = a, .size = ef_dtype_size(a->dtype), .batch = 1, .ranges = 1};
     for (int d = 0; d < a->rank; d++) j.batch *= a->dim[d];
     if (a->queries == 0) return j;
-    j.rows = a->keys > 0 ? larger(BLOCK / a->keys, LEAST_ROWS) : BLOCK;
-    while (j.rows > FEW_ROWS && j.batch * ef_parts(a->queries, j.rows) < WANTED) j.rows /= 2;
+    j.whole = j.batch * ef_parts(a->queries, FEW_ROWS) < WANTED;
+    const int64_t most = j.whole ? WHOLE : BLOCK;
+    j.rows = a->keys > 0 ? larger(most / a->keys, LEAST_ROWS) : most;
+    while (!j.whole && j.rows > FEW_ROWS && j.batch * ef_parts(a->queries, j.rows) < WANTED)
+        j.rows /= 2;
     j.rows = ef_part(a->queries, ef_parts(a->queries, j.rows), STEP);
     j.room = ef_parts(j.rows * a->keys, 16) * 16;
     return j;
@@ -259,13 +305,23 @@ static double cost(const ef_attention *a, double products, int64_t rows) {
     return each * (double)rows * (double)a->keys;
 }
 
+/* Calls fn over [0, n), piece by piece if all threads share each block. */
+static void each_piece(job *j, int64_t n, double cost_ns, ef_range_fn *fn) {
+    if (j->whole)
+        fn(j, 0, n);
+    else
+        ef_parallel_each(n, cost_ns, fn, j);
+}
+
+static int64_t blocks_at_a_time(const job *j) { return j->whole ? 1 : ef_pool_lanes(); }
+
 bool ef_attention_run(const ef_attention *a) {
     if (a->queries == 0 || a->depth == 0) return true;
     job j = job_of(a);
     if (j.batch == 0) return true;
-    j.blocks = ef_scratch_take((size_t)(ef_pool_lanes() * j.room) * j.size + 1);
+    j.blocks = ef_scratch_take((size_t)(blocks_at_a_time(&j) * j.room) * j.size + 1);
     if (j.blocks == NULL) return false;
-    ef_parallel_each(j.batch * ef_parts(a->queries, j.rows), cost(a, 2, j.rows), run_blocks, &j);
+    each_piece(&j, j.batch * ef_parts(a->queries, j.rows), cost(a, 2, j.rows), run_blocks);
     ef_scratch_end(j.blocks);
     return true;
 }
@@ -303,17 +359,16 @@ bool ef_attention_gradient(const ef_attention *a) {
         return true;
     }
     int64_t blocks = ef_parts(a->queries, j.rows);
-    if (j.batch < WANTED) j.ranges = ef_parts(WANTED, j.batch);
+    if (j.batch < WANTED && !j.whole) j.ranges = ef_parts(WANTED, j.batch);
     if (j.ranges > blocks) j.ranges = blocks;
     j.ranges = ef_parts(blocks, ef_parts(blocks, j.ranges)); /* none is empty */
-    int64_t scores = ef_pool_lanes() * 2 * j.room;
+    int64_t scores = blocks_at_a_time(&j) * 2 * j.room;
     j.blocks = ef_scratch_take((size_t)place_partials(&j, scores, false) * j.size + 1);
     if (j.blocks == NULL) return false;
     place_partials(&j, scores, true);
-    ef_parallel_each(j.batch * j.ranges, cost(a, 5, ef_parts(a->queries, j.ranges)),
-                     gradient_ranges, &j);
+    each_piece(&j, j.batch * j.ranges, cost(a, 5, ef_parts(a->queries, j.ranges)), gradient_ranges);
     if (j.ranges > 1)
-        ef_parallel(j.batch, 1, 0.3 * (double)(j.ranges * a->keys * (a->width + a->depth)),
+        ef_parallel(j.batch * a->keys, 1, 0.1 * (double)(j.ranges * (a->width + a->depth)),
                     add_ranges, &j);
     ef_scratch_end(j.blocks);
     return true;

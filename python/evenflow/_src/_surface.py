@@ -15,8 +15,8 @@ MODULES = ("tensors", "graph", "tape", "variable", "function", "session", "contr
            "ops.image_color", "ops.image_boxes", "ops.image_ssim", "ops.stateless", "ops.random", "ops.init",
            "ops.debug", "ops.signal", "ops.signal_windows", "ops.sparse", "ops.sparse_counts", "ops.editing", "ops.rounding", "ops.strings", "ops.strings_unicode", "gfile", "records",
            "example_messages", "ops.io", "ops.features", "ops.parsing", "ops.lookup", "ops.image_io",
-           "ops.ragged", "ops.ragged_cross", "ops.ragged_methods", "ragged_feeds", "ops.ragged_dispatch", "ops.ragged_arrays",
-           "ops.sparse_dispatch", "ops.operators", "dispatch_for", "extension_type", "ops.sets", "ops.numpy",
+           "ops.ragged", "ops.ragged_segments", "ops.ragged_cross", "ops.ragged_methods", "ragged_feeds", "ops.ragged_dispatch",
+           "ops.ragged_arrays", "ops.sparse_dispatch", "ops.operators", "dispatch_for", "extension_type", "ops.sets", "ops.numpy",
            "ops.numpy_arrays", "ops.numpy_math", "ops.numpy_behavior", "diagnosis", "inspection", "row_partition",
            "event_messages", "summary", "checkpoint_reader", "checkpoint", "checkpoint_manager", "queues", "coordinator", "cluster", "ops.audio",
            "ops.tensor_messages", "profiler")

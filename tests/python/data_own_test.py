@@ -290,3 +290,22 @@ def test_iterators_need_a_shape_for_each_component():
     """The shapes beyond those given were whatever is behind them in memory."""
     with pytest.raises(tf.errors.InvalidArgumentError, match="1 shapes for 3 components"):
         tf.raw_ops.AnonymousIteratorV3(output_types=[tf.int64] * 3, output_shapes=[[]])
+
+
+def test_datasets_of_datasets_are_joined():
+    def windows(n, k):
+        return tf.data.Dataset.range(n).window(k)
+
+    def numbers(dataset):
+        return [[int(x) for x in window] for window in dataset]
+
+    choice = tf.data.Dataset.from_tensor_slices(tf.constant([0, 1, 1, 0], tf.int64))
+    both = [windows(6, 2), windows(6, 3)]
+    assert numbers(tf.data.Dataset.choose_from_datasets(both, choice)) == [[0, 1], [0, 1, 2], [3, 4, 5], [2, 3]]
+    assert numbers(windows(4, 2).concatenate(windows(3, 3))) == [[0, 1], [2, 3], [0, 1, 2]]
+    longer = tf.data.Dataset.from_tensors([1, 2]).window(2).concatenate(tf.data.Dataset.from_tensors([1]).window(2))
+    assert longer.element_spec.element_spec == tf.TensorSpec([None], tf.int32)
+    for other in (tf.data.Dataset.from_tensors(1.0).window(2), tf.data.Dataset.range(3)):
+        for a, b in ((windows(4, 2), other), (other, windows(4, 2))):
+            with pytest.raises(TypeError):
+                a.concatenate(b)

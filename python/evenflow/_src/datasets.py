@@ -542,6 +542,11 @@ def _joined(datasets):
 def _common(one, other):
     """The spec that describes the elements of both datasets. Raises TypeError if they differ in more than shapes."""
     def both(a, b):
+        if isinstance(a, DatasetSpec):
+            a = a.most_specific_common_supertype([b])
+            if a is None:
+                raise TypeError(f"Incompatible types of input datasets: {one} vs. {other}.")
+            return a
         wide = a.most_specific_compatible_shape(b) if not isinstance(a, TensorSpec) else None
         if wide is not None:
             return wide

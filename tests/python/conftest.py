@@ -1,7 +1,12 @@
-"""Ends each run with the line that tools/run_tests.py adds up."""
+"""Sets up a run of tests, and ends it with the line that tools/run_tests.py adds up."""
 import os
+import signal
 
 import pytest
+
+# What a shell starts in the background ignores Ctrl-C; tests that interrupt a call would wait for ever.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _counts(stats):

@@ -7,10 +7,10 @@
 static PyTypeObject *concrete_type;
 
 /* The input that has this name as a keyword; -1: none. */
-static int input_called(const concrete_object *c, PyObject *name) {
-    for (int k = 0; k < c->n; k++)
+static int input_called(const concrete_object *c, int inputs, PyObject *name) {
+    for (int k = 0; k < inputs; k++)
         if (PyTuple_GET_ITEM(c->names, k) == name) return k;
-    for (int k = 0; k < c->n; k++)
+    for (int k = 0; k < inputs; k++)
         if (PyUnicode_Compare(PyTuple_GET_ITEM(c->names, k), name) == 0) return k;
     return -1;
 }
@@ -20,10 +20,11 @@ static int input_called(const concrete_object *c, PyObject *name) {
 static bool arguments(const concrete_object *c, PyObject *const *args, Py_ssize_t n,
                       PyObject *names, const ef_tensor **in) {
     Py_ssize_t more = names != NULL ? PyTuple_GET_SIZE(names) : 0;
-    if (n + more != c->n) return false;
-    for (int k = 0; k < c->n; k++) in[k] = NULL;
-    for (Py_ssize_t k = 0; k < n + more; k++) {
-        int at = k < n ? (int)k : input_called(c, PyTuple_GET_ITEM(names, k - n));
+    const int inputs = c->n;
+    if (n + more != inputs) return false;
+    for (int k = 0; k < inputs; k++) in[k] = NULL;
+    for (int k = 0; k < inputs; k++) {
+        int at = k < n ? k : input_called(c, inputs, PyTuple_GET_ITEM(names, k - n));
         PyObject *o = args[k];
         if (at < 0 || in[at] != NULL || !(IS_EAGER(o) || IS_SYMBOLIC(o)) ||
             (ef_dtype)((tensor_object *)o)->t.dtype != c->dtype[at])

@@ -533,8 +533,8 @@ static PyObject *core_folders(PyObject *module, PyObject *args) {
     if (strlen(ours) >= sizeof package || strlen(pythons) >= sizeof library)
         return PyErr_Format(PyExc_ValueError, "a folder is longer than %d bytes",
                             LONGEST_FOLDER - 1);
-    strcpy(package, ours);
-    strcpy(library, pythons);
+    snprintf(package, sizeof package, "%s", ours);
+    snprintf(library, sizeof library, "%s", pythons);
     Py_RETURN_NONE;
 }
 

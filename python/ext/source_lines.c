@@ -128,7 +128,7 @@ PyObject *set_package(PyObject *self, PyObject *folder) {
     if (strlen(text) >= sizeof package)
         return PyErr_Format(PyExc_ValueError, "the folder of the package is longer than %d bytes",
                             LONGEST_FOLDER - 1);
-    strcpy(package, text);
+    snprintf(package, sizeof package, "%s", text);
     ef_set_place_hook(here);
     Py_RETURN_NONE;
 }
@@ -138,7 +138,7 @@ PyObject *set_launcher(PyObject *self, PyObject *file) {
     const char *text = PyUnicode_AsUTF8(file);
     if (text == NULL) return NULL;
     if (strlen(text) < sizeof launcher)
-        strcpy(launcher, text); /* a longer name is not kept: then its frame is shown */
+        snprintf(launcher, sizeof launcher, "%s", text); /* else its frame is shown */
     Py_RETURN_NONE;
 }
 

@@ -87,7 +87,7 @@ static ef_status *put_one(shuffle *h, bool *full) {
     bool end = false;
     ef_stage *s = &h->base;
     if (h->n == h->room && (int64_t)h->room < h->size && h->front.start == 0) EF_TRY(grow(h));
-    *full = h->n == h->room;
+    *full = h->n >= h->room;
     if (*full) return NULL;
     round_ *to = h->two ? &h->back : &h->front;
     if (to->over) { /* this pass is complete: the next one begins behind it */
@@ -113,13 +113,14 @@ static ef_status *put_one(shuffle *h, bool *full) {
 static ef_status *shuffle_next(ef_stage *s, ef_tensor *out, bool *end) {
     shuffle *h = (shuffle *)s;
     for (bool full = false; s->source != NULL && !full;) EF_TRY(put_one(h, &full));
-    *end = h->n == 0;
-    if (*end) return NULL;
-    if (h->front.start == h->front.end) {
+    if (h->two && h->front.start == h->front.end) {
         h->front = h->back;
         h->two = false;
     }
-    uint64_t drawn = ef_philox_next(&h->random) % (h->front.end - h->front.start);
+    const uint64_t left = h->front.end - h->front.start;
+    *end = left == 0;
+    if (*end) return NULL;
+    uint64_t drawn = ef_philox_next(&h->random) % left;
     ef_tensor *here = place(h, h->front.start + drawn), *first = place(h, h->front.start);
     for (int k = 0; k < s->width; k++) {
         ef_tensor_move(&out[k], &here[k]);
@@ -156,7 +157,8 @@ static ef_status *restore_buffer(shuffle *h, ef_loader *r, int64_t room, int64_t
     const uint64_t all = (uint64_t)room * (uint64_t)h->base.width;
     if (n > room || room > h->size || (uint64_t)room > SIZE_MAX / sizeof(ef_tensor) / 1024)
         return ef_load_broken("the buffer of a shuffle is too large");
-    if (room > 0 && (h->buffer = ef_calloc(all, sizeof *h->buffer)) == NULL)
+    if (room == 0) return NULL; /* nothing was read yet */
+    if ((h->buffer = ef_calloc(all, sizeof *h->buffer)) == NULL)
         return ef_no_memory(all * sizeof *h->buffer);
     h->room = (uint64_t)room;
     h->front.start = drawn ? h->room : 0; /* a buffer that was drawn from grows no more */

@@ -50,7 +50,8 @@ static uint32_t name_of(const ef_stage_kind *kind) {
     char text[8];
     int k = 0;
     while (k < EF_DATASET_KINDS - 1 && kinds[k] != NULL && kinds[k] != kind) k++;
-    if (kinds[k] != kind || !ef_event_note_get(notes[k], text, sizeof text))
+    bool known = kinds[k] != NULL && kinds[k] == kind;
+    if (!known || !ef_event_note_get(notes[k], text, sizeof text))
         notes[k] = ef_event_note(kind->name);
     kinds[k] = kind;
     return notes[k];

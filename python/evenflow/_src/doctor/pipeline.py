@@ -54,9 +54,9 @@ def iterator_recreated(seen):
             continue
         built = made.get(source.key(row.place))
         again = built is not None and built.count >= row.count
-        typical = row.count * max(row.early_us, row.late_us) / 1e3  # by medians: the first one and pauses of a busy machine weigh nothing
+        typical = row.count * min(row.early_us, row.late_us) / 1e3  # by medians: the first one and pauses of a busy machine weigh nothing
         setup = min(row.ms, typical) + (built.ms if again else 0.0)
-        if setup < 0.2 * (loops.get(source.key(row.place), 0.0) + setup):
+        if setup < 0.3 * (loops.get(source.key(row.place), 0.0) + setup):
             continue  # an epoch of a few batches that do real work
         what = "a dataset was built and read" if again else "an iterator over a dataset was made"
         yield Finding("E107", row.place, row.count,

@@ -424,6 +424,8 @@ typedef struct bell {
     atomic_bool at_work;          /* takes part in a region, so there is no need to call it */
     atomic_int thread;            /* its number in the kernel; 0: not known yet */
     atomic_int avoided;           /* the processor that it may not use, plus 1; 0: none */
+    atomic_flag moving;           /* its mask is being set; guards the masks */
+    cpu_set_t whole, left;        /* its mask without restriction, and what was last set */
 } bell;
 
 static bell bells[TEAM];
@@ -487,16 +489,27 @@ static void hire(int me) {
 /* Where other programs use the processors, the kernel often wakes a worker on the processor of its
  * caller. There it would run in place of the caller, not beside it: a region that was handed out
  * would take longer than on its caller alone. So the worker may not use that processor until the
- * machine is not crowded any more. */
+ * machine is not crowded any more. Then it gets back its own mask, since that of this caller may be
+ * smaller; a mask that somebody else has set meanwhile is its own from then on. */
+static void set_mask(bell *b, int thread, int here) {
+    int avoided = atomic_load_explicit(&b->avoided, memory_order_relaxed);
+    cpu_set_t set;
+    if (sched_getaffinity(thread, sizeof set, &set) != 0) return;
+    if (avoided == 0 || !CPU_EQUAL(&set, &b->left)) b->whole = set;
+    set = b->whole;
+    if (here > 0 && here <= CPU_SETSIZE) CPU_CLR((size_t)here - 1, &set);
+    if (CPU_COUNT(&set) == 0 || sched_setaffinity(thread, sizeof set, &set) != 0) return;
+    b->left = set;
+    atomic_store_explicit(&b->avoided, here, memory_order_relaxed);
+}
+
 static void keep_apart(bell *b, bool apart) {
     int here = apart ? sched_getcpu() + 1 : 0;
     int thread = atomic_load_explicit(&b->thread, memory_order_relaxed);
     if (thread == 0 || here == atomic_load_explicit(&b->avoided, memory_order_relaxed)) return;
-    cpu_set_t set = processors;
-    if (!widened && sched_getaffinity(0, sizeof set, &set) != 0) return;
-    if (here > 0 && here <= CPU_SETSIZE) CPU_CLR((size_t)here - 1, &set);
-    if (CPU_COUNT(&set) == 0 || sched_setaffinity(thread, sizeof set, &set) != 0) return;
-    atomic_store_explicit(&b->avoided, here, memory_order_relaxed);
+    if (atomic_flag_test_and_set_explicit(&b->moving, memory_order_acquire)) return;
+    set_mask(b, thread, here);
+    atomic_flag_clear_explicit(&b->moving, memory_order_release);
 }
 
 /* Calls up to `want` workers that are not at work, as far as there are processors for them. */

@@ -267,7 +267,7 @@ def CloseSummaryWriter(*, writer: _TensorLike, name: str | None = None) -> Opera
     """Flushes buffered events and closes the writer's file."""
 
 def CombinedNonMaxSuppression(*, boxes: _TensorLike, scores: _TensorLike, max_output_size_per_class: _TensorLike, max_total_size: _TensorLike, iou_threshold: _TensorLike, score_threshold: _TensorLike, pad_per_class: bool = False, clip_boxes: bool = True, name: str | None = None) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Suppresses the boxes of each class that overlap a better one, and keeps the best of all classes: boxes, scores, classes and how many there are, for each image."""
+    """Suppresses boxes that overlap one of the same class with a higher score, then keeps the best of all classes: their boxes, scores and classes, and their number, for each image."""
 
 def Complex(*, real: _TensorLike, imag: _TensorLike, Tout: _DTypeLike = ..., name: str | None = None) -> Tensor:
     """The complex numbers with parts `real` and `imag`; shapes broadcast."""

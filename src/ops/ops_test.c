@@ -92,7 +92,7 @@ static void check_record(int id) {
     if (op->id != id || op != ef_op_table[id])
         fail("the record's id is not its index in the table");
     if (id > 0 && strcmp(ef_op_table[id - 1]->name, op->name) >= 0)
-        fail("all.def is not sorted: it comes after %s", ef_op_table[id - 1]->name);
+        fail("all.def is not sorted: this op stands after %s there", ef_op_table[id - 1]->name);
     if (!op->doc || strlen(op->doc) < 10) fail("there is no doc");
     const char *wrong = ef_op_notation_problem(op);
     if (wrong) fail("notation: %s", wrong);

@@ -2,7 +2,7 @@
  * Patterns are trees in prefix order; capitals bind, and a name used twice must bind the same
  * value. Ops with the trait EF_COMMUTES match in both orders, so no rule is written twice.
  *
- *     {"x*1 -> x", P(OP(Mul), X, ONE), P(X), .when = keeps_x, .examples = {"T[2,3] T[]{1}"}}
+ *     {"x*1 -> x", P(OP(Mul), X, ONE), P(X), .when = keeps_real_x, .examples = {"T[2,3] T[]{1}"}}
  *
  * A rule matches a node and the nodes it reads, which the walk has already put into their final
  * form; a replacement is built through the same rules. So one pass reaches the fixpoint. */

@@ -16,8 +16,8 @@ EVERY = [(theme, name) for theme in names_cases.THEMES if (names_cases.HERE / f"
 def test_as_tensorflow(theme, name, tmp_path):
     case, answer = names_cases.cases(theme)[name], names_cases.answers(theme)[name]
     threads = threading.active_count()
-    got = names_cases.run(tf, case, str(tmp_path))
-    assert json.dumps(got) == json.dumps(answer)
+    got, wanted = json.dumps(names_cases.run(tf, case, str(tmp_path))), json.dumps(answer)
+    assert got == wanted, f"\nEvenflow:   {got}\nTensorFlow: {wanted}"
     assert threading.active_count() == threads
 
 

@@ -196,8 +196,9 @@ static ef_status *combined_run(const ef_call *c) {
 
 const ef_op ef_op_CombinedNonMaxSuppression = {
     EF_NAMED(CombinedNonMaxSuppression),
-    .doc = "Suppresses the boxes of each class that overlap a better one, and keeps the best of "
-           "all classes: boxes, scores, classes and how many there are, for each image.",
+    .doc =
+        "Suppresses boxes that overlap one of the same class with a higher score, then keeps the "
+        "best of all classes: their boxes, scores and classes, and their number, for each image.",
     .in = {"boxes: float", "scores: float", "max_output_size_per_class: int32",
            "max_total_size: int32", "iou_threshold: float", "score_threshold: float"},
     .out = {"nmsed_boxes: float", "nmsed_scores: float", "nmsed_classes: float",

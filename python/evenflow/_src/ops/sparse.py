@@ -430,8 +430,9 @@ def concat(axis, sp_inputs, expand_nonconcat_dims=False, name=None):
 
 @export("sparse.fill_empty_rows")
 def fill_empty_rows(sp_input, default_value, name=None):
-    """Adds `default_value` to the first column of each empty row. Returns (sparse tensor, mask of the empty rows). Elements of
-    one row keep their order."""
+    """Adds `default_value` to the first column of each empty row. Returns (sparse tensor, mask of the empty rows).
+
+    Elements of one row keep their order."""
     x = sparse(sp_input)
     rank = x.shape.rank
     rows = raw.StridedSlice(x.dense_shape, [0], [1], [1], shrink_axis_mask=1)

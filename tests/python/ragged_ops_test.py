@@ -215,6 +215,16 @@ def test_ranges_over_more_than_half_of_the_numbers(dtype):
     assert tf.ragged.range([high, low], low, step).to_list() == [[], []]
 
 
+@pytest.mark.parametrize("dtype", [tf.float32, tf.float64])
+def test_ranges_of_floats_are_finite(dtype):
+    inf, nan = float("inf"), float("nan")
+    for limits in ([0, 5, 0], [0, inf, 1], [0, inf, inf], [nan, 1, 1], [0, nan, 1], [0, 1, nan], [5, 0, 0]):
+        for f in (tf.ragged.range, tf.function(tf.ragged.range)):
+            with pytest.raises(tf.errors.InvalidArgumentError, match="not 0, and finite"):
+                f(*(tf.constant([1.0, x], dtype) for x in limits))
+    assert tf.ragged.range(tf.constant([inf, 0.0], dtype), 1.0, 0.5).to_list() == [[], [0.0, 0.5]]
+
+
 def test_ranges_of_different_lengths():
     with pytest.raises(tf.errors.InvalidArgumentError, match="same length"):
         tf.ragged.range([0], [1, 2])

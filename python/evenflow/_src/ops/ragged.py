@@ -8,7 +8,7 @@ from ..namespace import export
 from ..ragged import _KEY, RaggedTensor, _partition, as_ragged, is_ragged, ragged_indices, row_numbers
 from ..tensors import convert_to_tensor
 from .common import SparseTensor, Tensor, convert, dtypes, known, np, raw, rank_of, seen_shape, seen_size, static_shape
-from .debug import assert_equal
+from .debug import Assert, assert_equal
 
 _slice = builtins.slice
 
@@ -84,7 +84,10 @@ def _range_lengths(first, last, step):
     have."""
     if not first.dtype.is_integer:
         first, last, step = (raw.Cast(p, dtypes.float64) for p in (first, last, step))
-        return raw.Maximum(raw.Ceil(raw.RealDiv(raw.Sub(last, first), step)), convert(0.0, dtypes.float64))
+        count, zero = raw.Ceil(raw.RealDiv(raw.Sub(last, first), step)), convert(0.0, dtypes.float64)
+        good = raw.LogicalAnd(raw.NotEqual(step, zero), raw.Less(count, convert(2.0**63, dtypes.float64)))  # NaN is not less
+        Assert(raw.All(good, [0]), ["ragged.range requires deltas that are not 0, and finite lengths; deltas, lengths:", step, count])
+        return raw.SelectV2(good, raw.Maximum(count, zero), zero)
     first, last, step = (raw.Cast(p, dtypes.int64) for p in (first, last, step))
     up = raw.Greater(step, raw.ZerosLike(step))
     low, high = raw.SelectV2(up, first, last), raw.SelectV2(up, last, first)

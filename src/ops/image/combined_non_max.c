@@ -15,7 +15,7 @@ typedef struct {
 
 /* How many boxes an image has in the output. */
 static int64_t kept(const combined_attrs *t, int64_t per_class, int64_t total, int64_t classes) {
-    if (!t->pad_per_class || per_class * classes > total) return total;
+    if (!t->pad_per_class || (classes > 0 && per_class > total / classes)) return total;
     return per_class * classes;
 }
 

@@ -123,7 +123,9 @@ static ef_status *shape_of(const ef_infer *i, const form *f, int n, int which, e
 static ef_status *check_optional(const ef_infer *i, const form *f, int n) {
     const attention_attrs *t = i->attrs;
     ef_shape scores, both;
+    int64_t width;
     EF_TRY(shape_of(i, f, n, SCORES, &scores));
+    EF_TRY(size_of(i, f, n, f->width, &width)); /* no other term has it */
     const int first = n + (int)t->num_scale, many = (int)(t->num_bias + t->num_mask);
     if (t->num_scale > 1 || t->num_bias > 1 || t->num_mask > 1)
         return ef_error(EF_INVALID, "%s: num_scale, num_bias and num_mask must be 0 or 1",

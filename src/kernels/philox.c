@@ -5,10 +5,11 @@
 enum { LANES = 16, ROUNDS = 10 };
 static const uint32_t M0 = 0xD2511F53u, M1 = 0xCD9E8D57u, W0 = 0x9E3779B9u, W1 = 0xBB67AE85u;
 
-static void lanes(const ef_philox *g, uint64_t stride, uint32_t *out) {
+/* The blocks `skip[i]` after that of g. */
+static void lanes(const ef_philox *g, const uint64_t *skip, uint32_t *out) {
     uint32_t c0[LANES], c1[LANES], c2[LANES], c3[LANES];
     for (int i = 0; i < LANES; i++) {
-        uint64_t low = g->low + (uint64_t)i * stride, high = g->high + (low < g->low);
+        uint64_t low = g->low + skip[i], high = g->high + (low < g->low);
         c0[i] = (uint32_t)low;
         c1[i] = (uint32_t)(low >> 32);
         c2[i] = (uint32_t)high;
@@ -49,18 +50,23 @@ static void single(const ef_philox *g, uint32_t *out) {
     out[3] = c3;
 }
 
-void ef_philox_strided(ef_philox *g, uint64_t stride, uint32_t *out, int64_t n) {
-    for (; n >= LANES; n -= LANES, out += 4 * LANES) {
-        lanes(g, stride, out);
-        ef_philox_skip(g, LANES * stride);
-    }
-    for (; n > 0; n--, out += 4) {
-        single(g, out);
-        ef_philox_skip(g, stride);
+void ef_philox_at(const ef_philox *g, const uint64_t *skip, uint32_t *out, int64_t n) {
+    for (; n >= LANES; n -= LANES, skip += LANES, out += 4 * LANES) lanes(g, skip, out);
+    for (; n > 0; n--, skip++, out += 4) {
+        ef_philox one = *g;
+        ef_philox_skip(&one, *skip);
+        single(&one, out);
     }
 }
 
-void ef_philox_blocks(ef_philox *g, uint32_t *out, int64_t n) { ef_philox_strided(g, 1, out, n); }
+void ef_philox_blocks(ef_philox *g, uint32_t *out, int64_t n) {
+    static const uint64_t next[LANES] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    for (; n > 0; n -= LANES, out += 4 * LANES) {
+        int64_t m = n < LANES ? n : LANES;
+        ef_philox_at(g, next, out, m);
+        ef_philox_skip(g, (uint64_t)m);
+    }
+}
 
 ef_philox ef_philox_scrambled(uint64_t seed, uint64_t seed2) {
     ef_philox g = {.key = 0x02461E293EC8F720u, .low = seed, .high = seed2};

@@ -23,8 +23,8 @@ static inline void ef_philox_skip(ef_philox *g, uint64_t blocks) {
 }
 /* The next n blocks, four numbers each. */
 void ef_philox_blocks(ef_philox *g, uint32_t *out, int64_t n);
-/* The same for n blocks of which each follows `stride` blocks after the one before. */
-void ef_philox_strided(ef_philox *g, uint64_t stride, uint32_t *out, int64_t n);
+/* The n blocks that lie skip[0], skip[1], ... blocks after the generator's. */
+void ef_philox_at(const ef_philox *g, const uint64_t *skip, uint32_t *out, int64_t n);
 
 /* One 32-bit number at a time. */
 typedef struct ef_philox_each {

@@ -6,13 +6,6 @@
 #include <math.h>
 #include <sys/random.h>
 
-float ef_random_float(uint32_t x) {
-    uint32_t bits = 0x3F800000u | (x & 0x7FFFFFu);
-    float f;
-    memcpy(&f, &bits, sizeof f);
-    return f - 1.0f;
-}
-
 double ef_random_double(uint32_t x, uint32_t y) {
     uint64_t bits = (uint64_t)1023 << 52 | (uint64_t)(x & 0xFFFFFu) << 32 | y;
     double d;
@@ -24,15 +17,7 @@ double ef_random_double(uint32_t x, uint32_t y) {
 static ef_f16 half_of(uint32_t x) { return ef_float_f16((float)(x & 0x3FFu) * 0x1p-10f); }
 static ef_bf16 bhalf_of(uint32_t x) { return ef_float_bf16((float)(x & 0x7Fu) * 0x1p-7f); }
 
-/* Box-Muller: two uniform numbers give two normal ones. */
-static void normal_floats(uint32_t x, uint32_t y, float *a, float *b) {
-    float u = ef_random_float(x);
-    if (u < 1.0e-7f) u = 1.0e-7f;
-    float angle = (float)(2.0f * M_PI * ef_random_float(y)), radius = sqrtf(-2.0f * logf(u));
-    sincosf(angle, a, b);
-    *a *= radius;
-    *b *= radius;
-}
+/* Box-Muller: two uniform numbers give two normal ones; see random_normal.c for floats. */
 void ef_random_normals(const uint32_t *x, double *a, double *b) {
     double u = ef_random_double(x[0], x[1]);
     if (u < 1.0e-7) u = 1.0e-7;
@@ -42,16 +27,19 @@ void ef_random_normals(const uint32_t *x, double *a, double *b) {
     *b *= radius;
 }
 
-static void store_float(ef_dtype t, void *out, int64_t k, float v) {
-    if (t == EF_F32)
-        ((float *)out)[k] = v;
-    else if (t == EF_F16)
-        ((ef_f16 *)out)[k] = ef_float_f16(v);
-    else
-        ((ef_bf16 *)out)[k] = ef_float_bf16(v);
+/* t: half or bfloat16. */
+static void store_floats(ef_dtype t, void *out, const float *f, int64_t n) {
+    for (int64_t k = 0; k < n; k++) {
+        if (t == EF_F16)
+            ((ef_f16 *)out)[k] = ef_float_f16(f[k]);
+        else
+            ((ef_bf16 *)out)[k] = ef_float_bf16(f[k]);
+    }
 }
 
 /* ---- one block to one group of outputs ---- */
+
+enum { TILE = 64 }; /* groups at a time */
 
 typedef struct fill_job {
     ef_philox g;
@@ -79,17 +67,19 @@ static void uniform_group(const fill_job *j, const uint32_t *x, int64_t blocks, 
     }
 }
 
+static void normal_doubles(const uint32_t *x, int64_t blocks, double *out) {
+    for (int64_t k = 0; k < blocks; k++) ef_random_normals(x + 4 * k, out + 2 * k, out + 2 * k + 1);
+}
+
 static void normal_group(const fill_job *j, const uint32_t *x, int64_t blocks, void *out) {
+    float some[4 * TILE];
     if (j->t == EF_F64) {
-        double *o = out;
-        for (int64_t k = 0; k < blocks; k++) ef_random_normals(x + 4 * k, &o[2 * k], &o[2 * k + 1]);
-        return;
-    }
-    for (int64_t k = 0; k < 4 * blocks; k += 2) {
-        float a, b;
-        normal_floats(x[k], x[k + 1], &a, &b);
-        store_float(j->t, out, k, a);
-        store_float(j->t, out, k + 1, b);
+        normal_doubles(x, blocks, out);
+    } else if (j->t == EF_F32) {
+        ef_random_normal_floats(x, 2 * blocks, out);
+    } else {
+        ef_random_normal_floats(x, 2 * blocks, some);
+        store_floats(j->t, out, some, 4 * blocks);
     }
 }
 
@@ -108,42 +98,61 @@ static void int_group(const fill_job *j, const uint32_t *x, int64_t blocks, void
 }
 
 /* Each group of outputs has this many blocks per output of a block to draw from. */
-enum { RESERVED = 256, TILE = 64 };
+enum { RESERVED = 256 };
 
-/* Blocks from the first one of a group to that of the next. */
-static uint64_t reserved(const fill_job *j) { return (uint64_t)(j->group * RESERVED / 4); }
-
-/* x: the first block of the group, which is enough in five of six cases. */
-static void truncated_group(const fill_job *j, int64_t group, uint32_t x[4], void *out) {
-    ef_philox g = j->g;
-    ef_philox_skip(&g, (uint64_t)group * reserved(j) + 1);
-    for (int k = 0;; ef_philox_blocks(&g, x, 1)) {
-        if (j->t == EF_F64) {
-            double d[2];
-            ef_random_normals(x, &d[0], &d[1]);
-            for (int i = 0; i < 2 && k < j->group; i++)
-                if (fabs(d[i]) < 2.0) ((double *)out)[k++] = d[i];
-        } else {
-            for (int p = 0; p < 4 && k < j->group; p += 2) {
-                float f[2];
-                normal_floats(x[p], x[p + 1], &f[0], &f[1]);
-                for (int i = 0; i < 2 && k < j->group; i++)
-                    if (fabsf(f[i]) < 2.0f) store_float(j->t, out, k++, f[i]);
-            }
-        }
-        if (k == j->group) return;
+/* Appends what lies within two standard deviations of the numbers drawn for a group to its n
+ * outputs; returns how many it has then. Storing before the test costs less than a branch. */
+static int accept_floats(const float *drawn, float *out, int n) {
+    for (int i = 0; i < 4 && n < 4; i++) {
+        out[n] = drawn[i];
+        n += fabsf(drawn[i]) < 2.0f;
     }
+    return n;
+}
+static int accept_doubles(const double *drawn, double *out, int n) {
+    for (int i = 0; i < 2 && n < 2; i++) {
+        out[n] = drawn[i];
+        n += fabs(drawn[i]) < 2.0;
+    }
+    return n;
+}
+
+/* One block for each group, then further ones for those - about one in six - that lack outputs. */
+static void truncated_groups(const fill_job *j, int64_t first, int64_t n, void *out) {
+    uint32_t x[4 * TILE];
+    uint64_t block[TILE];
+    int has[TILE] = {0}, group[TILE];
+    double doubles[2 * TILE];
+    float floats[4 * TILE], some[4 * TILE], *f = j->t == EF_F32 ? out : some;
+    int64_t all = 4 * n;
+    for (int64_t k = 0; k < n; k++) {
+        group[k] = (int)k;
+        block[k] = (uint64_t)((first + k) * j->group * RESERVED / 4);
+    }
+    for (int64_t left; n > 0; n = left) {
+        ef_philox_at(&j->g, block, x, n);
+        if (j->t == EF_F64)
+            normal_doubles(x, n, doubles);
+        else
+            ef_random_normal_floats(x, 2 * n, floats);
+        left = 0;
+        for (int64_t k = 0; k < n; k++) {
+            int g = group[k];
+            has[g] = j->t == EF_F64 ? accept_doubles(doubles + 2 * k, (double *)out + 2 * g, has[g])
+                                    : accept_floats(floats + 4 * k, f + 4 * g, has[g]);
+            group[left] = g;
+            block[left] = block[k] + 1;
+            left += has[g] < j->group;
+        }
+    }
+    if (f == some && j->t != EF_F64) store_floats(j->t, out, f, all);
 }
 
 static void make_groups(const fill_job *j, int64_t group, int64_t n, void *out) {
     uint32_t x[4 * TILE];
-    size_t bytes = (size_t)j->group * ef_dtype_size(j->t);
     ef_philox g = j->g;
     if (j->kind == EF_RANDOM_TRUNCATED) {
-        ef_philox_skip(&g, (uint64_t)group * reserved(j));
-        ef_philox_strided(&g, reserved(j), x, n);
-        for (int64_t k = 0; k < n; k++)
-            truncated_group(j, group + k, x + 4 * k, (char *)out + (size_t)k * bytes);
+        truncated_groups(j, group, n, out);
         return;
     }
     ef_philox_skip(&g, (uint64_t)group);
@@ -179,7 +188,7 @@ static void fill_range(void *arg, int64_t begin, int64_t end) {
 
 void ef_random_fill(ef_philox g, ef_random_kind kind, ef_dtype t, int64_t low, int64_t high,
                     void *out, int64_t n) {
-    static const double cost[] = {1.0, 20.0, 30.0, 2.0, 1.0}; /* ns per output */
+    static const double cost[] = {1.0, 3.0, 5.0, 2.0, 1.0}; /* ns per output */
     fill_job j = {g, kind, t, (uint64_t)low, (uint64_t)high - (uint64_t)low, out, n, 4};
     if (ef_dtype_size(t) == 8) j.group = 2;
     ef_parallel((n + j.group - 1) / j.group, TILE, cost[kind] * j.group, fill_range, &j);

@@ -5,6 +5,7 @@
 #include "base/status.h"
 #include "kernels/philox.h"
 #include "tensor/dtype.h"
+#include <string.h>
 
 typedef enum ef_random_kind {
     EF_RANDOM_UNIFORM,   /* floats in [0, 1) */
@@ -47,8 +48,15 @@ void ef_random_order(ef_philox g, int64_t *order, int64_t n);
 ef_status *ef_random_entropy(void *out, size_t bytes);
 
 /* Building blocks, also used by tests. */
-float ef_random_float(uint32_t x);               /* 23 bits, in [0, 1) */
+static inline float ef_random_float(uint32_t x) { /* 23 bits, in [0, 1) */
+    uint32_t bits = 0x3F800000u | (x & 0x7FFFFFu);
+    float f;
+    memcpy(&f, &bits, sizeof f);
+    return f - 1.0f;
+}
 double ef_random_double(uint32_t x, uint32_t y); /* 52 bits, in [0, 1) */
+/* Two normal numbers from each two random words. */
+void ef_random_normal_floats(const uint32_t *x, int64_t pairs, float *out);
 /* Two normal numbers from four random words. */
 void ef_random_normals(const uint32_t *x, double *a, double *b);
 #endif

@@ -2,6 +2,7 @@
 #include "base/pool.h"
 #include "check.h"
 #include "kernels/random.h"
+#include <math.h>
 
 static const ef_philox start = {1, 0, 2}; /* seeds 1 and 2 */
 
@@ -41,6 +42,65 @@ EF_TEST(halves_are_tensorflows) {
     CHECK(same_bits(EF_RANDOM_UNIFORM, EF_BF16, bhalf));
     CHECK(same_bits(EF_RANDOM_NORMAL, EF_F16, normal));
     CHECK(same_bits(EF_RANDOM_TRUNCATED, EF_BF16, cut));
+}
+
+/* One pair by the C library, as TensorFlow computes it. */
+static void pair(const uint32_t *x, float *out) {
+    float u = ef_random_float(x[0]) < 1.0e-7f ? 1.0e-7f : ef_random_float(x[0]);
+    float angle = (float)(2.0f * M_PI * ef_random_float(x[1])), radius = sqrtf(-2.0f * logf(u));
+    out[0] = sinf(angle) * radius;
+    out[1] = cosf(angle) * radius;
+}
+
+/* Every number that 23 random bits can give as a radius and as an angle. Another C library may
+ * round a few differently. */
+EF_TEST(many_normal_floats_are_single_ones) {
+    enum { PAIRS = 1 << 10, ROUNDS = 1 << 13 };
+    static uint32_t x[2 * PAIRS];
+    static float got[2 * PAIRS];
+    int64_t differ = 0, far = 0;
+    for (uint32_t r = 0; r < ROUNDS; r++) {
+        int64_t n = PAIRS - r % 17;
+        for (uint32_t k = 0; k < PAIRS; k++) {
+            x[2 * k] = r * PAIRS + k;
+            x[2 * k + 1] = (r * PAIRS + k) * 2654435761u;
+        }
+        ef_random_normal_floats(x, n, got);
+        for (int64_t k = 0; k < 2 * n; k++) {
+            float want[2];
+            pair(x + 2 * (k / 2), want);
+            float w = want[k % 2];
+            differ += got[k] != w;
+            far += !(fabsf(got[k] - w) <= 4e-7f * fabsf(w) + 1e-12f);
+        }
+    }
+    CHECK_INT(far, 0);
+    CHECK(differ < 1000);
+}
+
+/* Drawn one group after another, as the definition says. */
+EF_TEST(truncated_normals_have_a_range_of_blocks_for_each_group) {
+    enum { N = 4 * 777 + 3 };
+    static float got[N];
+    int64_t differ = 0;
+    ef_random_fill(start, EF_RANDOM_TRUNCATED, EF_F32, 0, 0, got, N);
+    for (int64_t group = 0; group <= N / 4; group++) {
+        ef_philox g = start;
+        ef_philox_skip(&g, (uint64_t)group * 256);
+        for (int64_t n = 0; n < 4;) {
+            uint32_t x[4];
+            float f[4];
+            ef_philox_blocks(&g, x, 1);
+            pair(x, f);
+            pair(x + 2, f + 2);
+            for (int i = 0; i < 4 && n < 4; i++) {
+                if (fabsf(f[i]) >= 2) continue;
+                if (4 * group + n < N) differ += got[4 * group + n] != f[i];
+                n++;
+            }
+        }
+    }
+    CHECK(differ < 3);
 }
 
 EF_TEST(integers_are_tensorflows) {
@@ -117,6 +177,8 @@ int main(void) {
     EF_RUN(floats_are_tensorflows);
     EF_RUN(doubles_are_tensorflows);
     EF_RUN(halves_are_tensorflows);
+    EF_RUN(many_normal_floats_are_single_ones);
+    EF_RUN(truncated_normals_have_a_range_of_blocks_for_each_group);
     EF_RUN(integers_are_tensorflows);
     EF_RUN(samples_are_tensorflows);
     EF_RUN(odd_parameters_end);

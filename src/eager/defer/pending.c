@@ -25,7 +25,8 @@ enum {
     MOST_INPUTS = 8,
     MOST_NODES = 64,
     ROWS_BYTES = 1024, /* results of this size are deferred if an input is; as one value per row */
-    MOST_BYTES = 256 << 20 /* of results not computed yet, and of feeds that only the batch holds */
+    MOST_BYTES = 256 << 20, /* of awaited results and of feeds that only the batch holds */
+    LARGEST = 4             /* or as many times the latest result, if that is more */
 };
 
 typedef enum batch_state {
@@ -138,6 +139,7 @@ static void deferred_end(ef_storage *s) {
         bool claimed = d->dropped = d->claimed;
         if (!claimed && ef_storage_data(s) == NULL) {
             b->result[d->index] = NULL;
+            b->bytes -= s->bytes;
             if (--b->n_awaited == 0) u = unload(b);
         }
         ef_mutex_unlock(&b->lock);
@@ -446,15 +448,17 @@ static ef_status *add(batch *b, const ef_op *op, const ef_attrs *attrs, const ef
     return new_deferred(b, node, out);
 }
 
-/* Whether the batch is to run now. Feeds that nobody else holds count as memory of the batch. */
-static bool has_enough(const batch *b) {
-    size_t bytes = b->bytes;
+/* Whether the batch is to run now. Feeds that nobody else holds count as memory of the batch. Ops
+ * on tensors that are large by themselves are to be fused, too, so the bound grows with the latest
+ * result. */
+static bool has_enough(const batch *b, size_t latest) {
+    size_t bytes = b->bytes, most = latest > MOST_BYTES / LARGEST ? LARGEST * latest : MOST_BYTES;
     if (b->n_results >= MOST_NODES) return true;
     for (size_t k = 0; k < b->n_feeds; k++) {
         const ef_storage *s = b->feed[k].storage;
         if (s != NULL && ef_storage_sole(s)) bytes += s->bytes;
     }
-    return bytes >= MOST_BYTES;
+    return bytes >= most;
 }
 
 /* Returns with `mine` locked, and each input materialized or deferred in it. */
@@ -530,7 +534,7 @@ ef_status *ef_pending_add(const ef_op *op, const ef_attrs *attrs, const ef_tenso
     if (!worth_deferring(op, attrs, in, n_in)) return NULL;
     EF_TRY(materialize_foreign(in, n_in));
     ef_status *s = add(mine, op, attrs, in, n_in, out);
-    if (s == NULL && has_enough(mine)) {
+    if (s == NULL && has_enough(mine, out->storage->bytes)) {
         ef_status_free(run_and_unlock(mine)); /* reading a result that failed gives the error */
     } else {
         if (mine->n_awaited == 0) { /* adding failed, and the batch has no other op */

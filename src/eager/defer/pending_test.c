@@ -120,6 +120,20 @@ static void on_fresh(call *fn, ef_dtype dtype, int64_t n) {
     CHECK(bytes_now() - before < one);
 }
 
+/* Two ops on a tensor that is larger by itself than what a batch otherwise collects. */
+EF_TEST(ops_on_huge_tensors_are_deferred) {
+    ef_tensor x, y, z;
+    ef_shape shape = {.rank = 1, .dim = {(int64_t)300 << 20}};
+    CHECK_OK(ef_tensor_new(EF_I8, &shape, &x));
+    int64_t before = bytes_now();
+    CHECK_OK(ef_do_Neg(&x, &y));
+    CHECK_OK(ef_do_Neg(&y, &z));
+    CHECK(bytes_now() - before < 1 << 20);
+    ef_tensor_release(&x);
+    ef_tensor_release(&y);
+    ef_tensor_release(&z);
+}
+
 EF_TEST(no_kind_of_op_holds_on) {
     call *const fn[] = {reshape, expand, sum, same, greater, quotient, after, wrong};
     const ef_dtype dtype[] = {EF_F32, EF_F64};
@@ -213,6 +227,7 @@ EF_TEST(a_run_that_was_ended_is_not_tried_again) {
 
 int main(void) {
     EF_RUN(memory_stays_flat_around_the_threshold);
+    EF_RUN(ops_on_huge_tensors_are_deferred);
     EF_RUN(no_kind_of_op_holds_on);
     EF_RUN(the_rule_counts_bytes);
     EF_RUN(a_failing_op_fails_by_itself);

@@ -402,7 +402,7 @@ void ef_canceller_reset(ef_canceller *c);                    /* neither cancelle
     X(LOOP, "loop", "iterations")                                                               \
     X(UNROLLED, "nodes of one line", "nodes made by the line; of the whole graph")              \
     X(DATASET, "dataset made", "")                                                              \
-    X(ITERATOR, "iterator", "elements it gave; nanoseconds of setting it up")                   \
+    X(ITERATOR, "iterator", "elements it gave; 2: all of one size, 1: but for the first axis")  \
     X(PYTHON, "Python function of a pipeline", "ticks of waiting for the interpreter")          \
     X(ENTRY, "model entry", "rows")                                                             \
     X(MODEL, "model built", "")                                                                 \
@@ -430,7 +430,7 @@ typedef enum ef_event_reason {
     EF_REASON_IDENTITY,  /* another Python object */
     EF_REASON_INSTANCE,  /* the method of another object */
     EF_REASON_STRUCTURE, /* other arguments, or another nesting of them */
-    EF_REASON_FORGOTTEN, /* nothing differs: the trace for this call was evicted or released */
+    EF_REASON_FORGOTTEN, /* nothing is new: the trace or plan for it was evicted or released */
     EF_REASON_LIBRARY,   /* made by a library that the program calls */
     EF_REASON_TEAM,      /* a wait: for the threads of the pool */
     EF_REASON_DATA,      /* a wait: for an element of a dataset */

@@ -26,10 +26,12 @@ typedef struct shaped_plan { /* newest first */
 } shaped_plan;
 
 enum {
-    RECENT = 8,    /* plans that are compared one by one */
-    BUCKETS = 128, /* a power of two */
-    WINDOW = 16,   /* the most recently used plans, which are not evicted */
-    AGING = 8      /* one of so many evictions takes the oldest */
+    RECENT = 8,          /* plans that are compared one by one */
+    BUCKETS = 128,       /* a power of two */
+    WINDOW = 16,         /* the most recently used plans, which are not evicted */
+    AGING = 8,           /* one of so many evictions takes the oldest */
+    GONE_BITS = 1 << 14, /* of the filter of evicted plans: a power of two */
+    GONE_MARKS = 4       /* bits of one plan in it */
 };
 
 struct ef_program {
@@ -45,6 +47,7 @@ struct ef_program {
     uint8_t *own; /* inputs that are moved in; NULL: none */
     bool home;    /* outputs must be on the host */
     uint64_t made, evicted;
+    uint8_t *gone;    /* a Bloom filter of the hashes of evicted plans; NULL: none was evicted */
     ef_program *base; /* of a bound program: counted; the rest is not used */
     ef_tensor *bound;
     size_t n_bound;
@@ -120,6 +123,7 @@ void ef_program_unref(ef_program *p) {
         shaped_free(s);
     }
     ef_free(p->bucket);
+    ef_free(p->gone);
     for (size_t k = 0; k < p->n_bound; k++) ef_tensor_release(&p->bound[k]);
     ef_free(p->bound);
     ef_program_unref(p->base);
@@ -323,10 +327,27 @@ static shaped_plan *to_evict(ef_program *p) {
     return s;
 }
 
+/* Whether a plan of this hash was evicted before; with `mark`, it is from now on. A size that comes
+ * back is no new one: events tell them apart. The filter answers yes for a few per cent of the new
+ * sizes once there were thousands. Without memory for it, the answer is no. */
+static bool was_evicted(ef_program *p, uint64_t hash, bool mark) {
+    if (p->gone == NULL && mark) p->gone = ef_calloc(1, GONE_BITS / 8);
+    if (p->gone == NULL) return false;
+    bool all = true;
+    for (int k = 0; k < GONE_MARKS; k++) {
+        uint64_t bit = (hash * 0x9E3779B97F4A7C15u >> 14 * k) & (GONE_BITS - 1);
+        uint8_t *at = &p->gone[bit / 8], one = (uint8_t)(1u << bit % 8);
+        all = all && (*at & one) != 0;
+        if (mark) *at |= one;
+    }
+    return all;
+}
+
 /* Evicts s. Returns it if nobody uses it, for the caller to free; else NULL. A plan in use is
  * credited now: its last user frees it, and evicting more meanwhile would not free its bytes. */
 static shaped_plan *evict(ef_program *p, shaped_plan *s) {
     forget(p, s);
+    was_evicted(p, s->hash, true);
     p->evicted++;
     s->evicted = true;
     note_oldest(p);
@@ -392,8 +413,9 @@ static void fetch_ahead(ef_tensor *const *in, size_t n) {
 }
 
 /* Posts an event that says which size differs from the plan used last, whose key is `last` (NULL:
- * there is none). */
-static void post_plan(uint64_t began, const int64_t *last, const int64_t *now, size_t n_inputs) {
+ * there is none). `again`: these sizes had a plan before, which was evicted. */
+static void post_plan(uint64_t began, const int64_t *last, const int64_t *now, size_t n_inputs,
+                      bool again) {
     ef_event_new e = {.kind = EF_EVENT_PLAN, .began = began};
     enum { WORDS = EF_MAX_RANK + 2 };
     for (size_t k = 0; last != NULL && k < n_inputs * WORDS && e.reason == EF_REASON_NONE; k++) {
@@ -405,6 +427,7 @@ static void post_plan(uint64_t began, const int64_t *last, const int64_t *now, s
         e.value[1] = last[k];
         e.value[2] = now[k];
     }
+    if (e.reason == EF_REASON_SHAPE && again) e.reason = EF_REASON_FORGOTTEN;
     ef_event_post(&e);
 }
 
@@ -473,7 +496,8 @@ static shaped_plan *acquire(ef_context *context, ef_program *p, ef_tensor *const
         *bad = plan_for(context, p, in, &s);
         if (s == NULL) return NULL;
         ef_mutex_lock(&p->lock);
-        post_plan(began, p->newest != NULL ? p->newest->key : NULL, s->key, p->graph->n_inputs);
+        post_plan(began, p->newest != NULL ? p->newest->key : NULL, s->key, p->graph->n_inputs,
+                  was_evicted(p, s->hash, false));
         p->made++;
         shaped_plan *there = find(p, in, context->wanted);
         if (there != NULL) { /* another thread planned the same meanwhile */

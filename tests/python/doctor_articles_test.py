@@ -8,6 +8,7 @@ import sys
 import pytest
 from doctor_test import examine
 
+import evenflow
 from evenflow import _core
 from evenflow._src.doctor import notes, observed, report
 
@@ -74,6 +75,35 @@ for a, b in tf.data.Dataset.from_tensor_slices((images, labels)).batch(4):
     step(a, b)
 """,
 }
+FOUND |= {
+    "a training step for each element of a generator": _CNN + """
+def examples():
+    for k in range(40):
+        yield images[k], labels[k]
+def step(image, label):
+    with tf.GradientTape() as tape:
+        loss = entropy(label[tf.newaxis], model(image[tf.newaxis, ...]))
+    optimizer.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))
+ds = tf.data.Dataset.from_generator(examples, output_signature=(tf.TensorSpec([16, 16, 3], tf.float32), tf.TensorSpec([], tf.int64)))
+for image, label in ds:  # E405
+    step(image, label)
+""",
+    "batches of one": _CNN + """
+@tf.function
+def step(a, b):
+    with tf.GradientTape() as tape:
+        loss = entropy(b, model(a))
+    optimizer.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))
+for a, b in tf.data.Dataset.from_tensor_slices((images, labels)).shuffle(10).batch(1).prefetch(2):  # E405
+    step(a, b)
+""",
+    "a model called eagerly in a loop": """
+model = tf.keras.Sequential([tf.keras.layers.Dense(12, activation="relu"), tf.keras.layers.Dense(10)])
+x = tf.random.normal((10, 78))
+for _ in range(600):
+    y = model(x)  # E210
+""",
+}
 SILENT = {  # the articles say that these are slow, or get slower; they are not, or do not
     "two sizes of a placeholder": """
 graph = tf.Graph()
@@ -108,6 +138,27 @@ for _ in range(21):
     "a model called directly": """
 model = tf.keras.Sequential([tf.keras.layers.Dense(12, activation="relu"), tf.keras.layers.Dense(10)])
 model(tf.random.normal((100, 78)))
+""",
+    "rows of many sizes, one by one": """
+@tf.function(reduce_retracing=True)
+def total(row):
+    return tf.reduce_sum(row, axis=1)
+ds = tf.data.Dataset.range(70).map(lambda k: tf.ones([1 + k % 7, 3]))
+for row in ds:
+    total(row[tf.newaxis])
+""",
+    "a new axis for whole batches": """
+@tf.function
+def total(rows):
+    return tf.reduce_sum(rows, axis=1)
+for rows in tf.data.Dataset.from_tensor_slices(np.ones([640, 3], np.float32)).batch(8):
+    total(rows[tf.newaxis])
+""",
+    "a model called eagerly on a large batch": """
+model = tf.keras.Sequential([tf.keras.layers.Input((512,)), tf.keras.layers.Dense(1024), tf.keras.layers.Dense(512)])
+x = tf.random.normal((512, 512))
+for _ in range(20):
+    y = model(x)
 """,
     "a whole batch at once": _CNN + """
 @tf.function
@@ -187,6 +238,21 @@ for row in ds:  # note
     pause(0.02)
 """, None, ["waited for data", "the generator at article.py:5 keeps up", "40 elements"]),
 }
+NOTED |= {
+    "a model called eagerly once": ("""
+model = tf.keras.Sequential([tf.keras.layers.Dense(12, activation="relu"), tf.keras.layers.Dense(10)])
+x = tf.random.normal((100, 78))
+y = model(x)  # note
+""", None, ["called eagerly here, once in", "the first call builds its layers", "15_calling_approach"]),
+    "a loop over a few single examples": (_CNN + """
+def step(image, label):
+    with tf.GradientTape() as tape:
+        loss = entropy(label[tf.newaxis], model(image[tf.newaxis, ...]))
+    optimizer.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))
+for image, label in tf.data.Dataset.from_tensor_slices((images, labels)).take(5):  # note
+    step(image, label)
+""", None, ["one example at a time, and line 10 makes a batch of one of it", "There were 5 in this run", "ds.batch(32)"]),
+}
 CALLS = ("eager op", "function call", "session run")
 
 
@@ -262,3 +328,73 @@ def test_notes_in_every_form_of_the_report(tmp_path):
     assert [(n["file"], n["line"]) for n in told if "tf.range" in n["message"]] == [(str(program), 6)]
     program.write_text("import tensorflow as tf\nprint(sum(range(1000)))\n")
     assert "called nothing of TensorFlow" in doctor().stderr
+
+
+FAILING = {  # programs that end in an error, the line of the error, its class, and what is noted at which line before it
+    "a generator that lacks an argument": ("""
+import tensorflow as tf
+def rows(n):
+    for _ in range(n):
+        yield [1.0, 2.0]
+def step(row):
+    return tf.reduce_sum(row[tf.newaxis])
+ds = tf.data.Dataset.from_generator(rows, output_signature=tf.TensorSpec([2], tf.float32))
+for row in ds:
+    step(row)
+""", 9, "InvalidArgumentError", "missing 1 required positional argument: 'n'", 9, "the Python generator at line 8 makes them one by one. It got none"),
+    "an error in a loop that takes a batch apart": ("""
+import tensorflow as tf
+w = tf.ones([3, 1])
+@tf.function
+def step(rows):
+    for row in rows:
+        y = tf.matmul(row[tf.newaxis], w)
+        raise NotImplementedError("no step yet")
+    return y
+step(tf.ones([4, 3]))
+""", 8, "NotImplementedError", "no step yet", 6, "step() ended in an error before it could be timed"),
+    "an error in plain Python": ("""
+import tensorflow as tf
+for k in range(40):
+    tf.function(lambda v: v)(1.0)
+print({}["missing"])
+""", 5, "KeyError", "'missing'", None, None),
+}
+
+
+@pytest.mark.parametrize("name", sorted(FAILING))
+def test_a_program_that_ends_in_an_error(name, tmp_path):
+    """The error is told as such, with what was found up to there; the exit status stays the program's."""
+    text, line, kind, message, noted, words = FAILING[name]
+    program, page = tmp_path / "program.py", tmp_path / "report.html"
+    program.write_text(text)
+    done = subprocess.run([sys.executable, "-m", "evenflow", "doctor", "--html", str(page), str(program)], text=True, capture_output=True,
+                          env={**os.environ, "NO_COLOR": "1"}, cwd=tmp_path)
+    told = " ".join(done.stderr[done.stderr.index("evenflow doctor: "):].split())
+    assert done.returncode == 1 and f"The program ended at program.py:{line} with an error" in told and f"{kind}: " in told, done.stderr
+    assert message in told and "The program ended at" in page.read_text()
+    done = subprocess.run([sys.executable, "-m", "evenflow", "doctor", "--json", str(program)], text=True, capture_output=True)
+    made = json.loads(done.stdout)
+    error = made["error"]
+    assert (error["type"], error["file"], error["line"]) == (kind, str(program), line) and message in error["message"]
+    if noted:
+        [note] = [n for n in made["notes"] if n["line"] == noted]
+        assert words in note["message"] and not note["harmless"]
+    else:
+        assert [f["code"] for f in made["findings"]] == ["E104"]
+
+
+def test_the_error_of_a_block(tmp_path):
+    with pytest.raises(ZeroDivisionError), evenflow.experimental.doctor(show=False) as found:
+        1 / 0  # noqa: B018 - it raises
+    assert found.ending.name == "ZeroDivisionError" and found.ending.place.file == __file__
+    with evenflow.experimental.doctor(show=False) as found:
+        pass
+    assert found.ending is None and json.loads(found.json())["error"] is None
+
+
+def test_a_program_that_leaves_is_no_error(tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text("import tensorflow as tf\ntf.ones([2])\nraise SystemExit(7)\n")
+    done = subprocess.run([sys.executable, "-m", "evenflow", "doctor", "--json", str(program)], text=True, capture_output=True)
+    assert done.returncode == 7 and json.loads(done.stdout)["error"] is None

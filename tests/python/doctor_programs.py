@@ -302,6 +302,36 @@ state = np.zeros([1, 4], np.float32)
 for _ in range(25):
     model(state, training=False)
 """),
+    "E210": ("""
+model = tf.keras.Sequential([tf.keras.layers.Input((8,)), tf.keras.layers.Dense(8, activation="relu"), tf.keras.layers.Dense(2)])
+x = tf.ones([4, 8])
+for _ in range(600):
+    model(x)  # here
+""", """
+model = tf.keras.Sequential([tf.keras.layers.Input((8,)), tf.keras.layers.Dense(8, activation="relu"), tf.keras.layers.Dense(2)])
+call, x = tf.function(model), tf.ones([4, 8])
+for _ in range(600):
+    call(x)
+"""),
+    "E405": ("""
+w = tf.Variable(tf.random.normal([12, 3]))
+@tf.function
+def step(row):
+    w.assign_sub(0.01 * tf.matmul(row, tf.matmul(row, w), transpose_a=True))
+ds = tf.data.Dataset.from_tensor_slices(np.ones([80, 12], np.float32))
+for row in ds:  # here
+    step(row[tf.newaxis, :])
+    pause(0.001)
+""", """
+w = tf.Variable(tf.random.normal([12, 3]))
+@tf.function
+def step(rows):
+    w.assign_sub(0.01 * tf.matmul(rows, tf.matmul(rows, w), transpose_a=True))
+ds = tf.data.Dataset.from_tensor_slices(np.ones([80, 12], np.float32))
+for rows in ds.batch(16):
+    step(rows)
+    pause(0.001)
+"""),
     "E306": ("""
 kept = []
 for k in range(260):

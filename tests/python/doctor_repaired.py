@@ -297,5 +297,17 @@ for _ in range(3):
     for v in ds:
         pass
 """,
+    "92_batch_of_one": """
+w = tf.Variable(tf.random.normal([64, 10]) * 0.1)
+@tf.function
+def step(x, y):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(labels=y, logits=tf.matmul(x, w)))
+    w.assign_sub(0.01 * tape.gradient(loss, w))
+ds = tf.data.Dataset.from_tensor_slices((tf.random.normal([2048, 64]), tf.random.uniform([2048], 0, 10, tf.int32))).batch(32)
+for _ in range(5):
+    for x, y in ds:
+        step(x, y)
+""",
 }
 REPAIRED["20_models_in_loop_cleared"] = REPAIRED["19_models_in_loop"]

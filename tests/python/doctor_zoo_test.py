@@ -23,7 +23,7 @@ CAUSES = {
     "32_from_generator_epochs": "E402", "33_py_function_map": "E402", "34_no_prefetch": "E401", "35_keep_losses": "E303",
     "36_checkpoint_in_loop": "E501",
     "37_slice_large_tensor": "E207", "38_map_fn": "E205", "39_compile_in_loop": "E108",
-    "90_map_per_element": "E403", "91_shuffle_refill": "E404",
+    "90_map_per_element": "E403", "91_shuffle_refill": "E404", "92_batch_of_one": "E405",
 }
 STEADY = ("05_steady_function", "18_train_on_batch", "21_copy_weights", "40_learning_rate_each_step")
 

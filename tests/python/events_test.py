@@ -102,6 +102,16 @@ def test_a_plan_says_which_size_changed(every_call):
     assert rows and all(r["least"] == r["most"] == 1 for r in rows)  # argument 0, axis 1
 
 
+def test_a_size_that_comes_back_is_no_new_one(every_call):
+    """More sizes than a program keeps plans of: those that were evicted are planned again, and told apart from new ones."""
+    f = tf.function(lambda x: tf.reduce_sum(x), reduce_retracing=True)
+    for turn in range(4):
+        for n in range(2, 302):
+            f(tf.ones([n, 3]))
+    new, again = (sum(t["count"] for t in tallies("plan", reason)) for reason in ("shape", "forgotten"))
+    assert 290 <= new <= 300 and again > 300
+
+
 def test_calls_are_sampled_by_line(every_call):
     a = tf.ones([10])
     for _ in range(5000):

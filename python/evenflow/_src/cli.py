@@ -40,6 +40,7 @@ def _report(error, frames):
     for _ in range(frames):
         trace = trace.tb_next if trace is not None else None
     error.__traceback__ = trace
+    sys.last_type, sys.last_value, sys.last_traceback = type(error), error, trace  # as the interpreter leaves them
     sys.excepthook(type(error), error, trace)
     if isinstance(error, KeyboardInterrupt):  # raised again, so that the interpreter ends as it does after an interrupt
         sys.excepthook = lambda *_: None

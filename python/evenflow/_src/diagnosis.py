@@ -33,7 +33,7 @@ class doctor:  # noqa: N801 - a context manager is called like a function
         return self._diagnosis
 
     def __exit__(self, kind, error, trace):
-        self._diagnosis.finish(self._watch)
+        self._diagnosis.finish(self._watch, _session().endings.of(error))
         if self._show:
             self._diagnosis.print()
         return False

@@ -2,6 +2,8 @@
 from . import source
 from .causes import Finding, amount, cause, named, times
 
+ENTRIES = {"first": "predict", "value": "fit", "shape": "evaluate"}  # by the reason of their events
+EAGER_CALLS = 500  # fewer are tried out at a prompt, or once for each epoch
 SMALL = 4096  # bytes: arithmetic on less takes less time than calling it
 
 
@@ -41,14 +43,53 @@ for state in states:
     q = model(state[None], training=False)     # or model.predict_on_batch
 """)
 def heavy_entry(seen):
-    for row in seen.rows("model entry", by=("place", "reason")):
+    for row in seen.rows("model entry", *ENTRIES, by=("place", "reason")):
         if row.count < 20 or row.mean > 32:
             continue
-        name = {"first": "predict", "value": "fit", "shape": "evaluate"}.get(row.reason, "predict")
-        fix = "model.train_on_batch(x, y)" if name == "fit" else "model(x, training=False) or model.predict_on_batch(x)"
+        name = ENTRIES[row.reason]
+        fix = ("model.train_on_batch(x, y)" if name == "fit" else
+               "model.predict_on_batch(x) or model(x, training=False), the latter in a tf.function if it is called often")
         yield Finding("E202", row.place, row.count,
                       f"model.{name} was called {times(row.count)} times with {row.mean:.3g} row{'s' * (row.mean != 1)} ({amount(row.ms / row.count)} each)",
                       fix, cost_ms=row.ms, priced_by="fit" if name == "fit" else "predict")
+
+
+def _steady_ms(operations):
+    """The time of a line's operations. Of small ones by their median: a pause of a busy machine in one sample counts for all calls
+    that it stands for. The median of large and small ones together says nothing, but there a pause weighs less."""
+    typical = operations.count * operations.late_us / 1e3
+    return min(operations.ms, typical) if operations.mean <= 16 * SMALL and operations.samples > 16 else operations.ms
+
+
+def eager_calls(seen):
+    """(row of the calls of models that ran eagerly at a line, milliseconds of them, milliseconds of that outside of their operations)."""
+    operations = {source.key(r.place): _steady_ms(r) for r in seen.rows("eager op", by=("place",))}
+    for row in seen.rows("model entry", "none", by=("place",)):
+        steady = row.count * row.late_us / 1e3 if row.samples > 16 else row.ms  # a median: the first call builds the layers
+        took = min(row.ms, steady)
+        yield row, took, max(0.0, took - operations.get(source.key(row.place), 0.0))
+
+
+@cause("E210", "eager-model: a model is called operation by operation",
+       "The processor is busy with Python; the same model in a function is several times quicker.",
+       "model entry (call) outside of functions, and the eager ops of its line (counted under the doctor)",
+       wrong="""
+for batch in batches:
+    y = model(batch)             # each layer's operations are called from Python
+""", right="""
+call = tf.function(model)        # once; or put the whole step in one tf.function
+for batch in batches:
+    y = call(batch)
+""")
+def eager_model(seen):
+    for row, took, lost in eager_calls(seen):
+        if row.count < EAGER_CALLS or lost < 0.3 * took:
+            continue
+        yield Finding("E210", row.place, row.count,
+                      f"a model was called eagerly {times(row.count)} times, {amount(took / row.count)} each, {100 * lost / took:.0f} % of that "
+                      "outside of its operations",
+                      "call it in a tf.function, made once: call = tf.function(model); or put the whole step in one",
+                      cost_ms=lost, priced_by="eager_model")
 
 
 @cause("E203", "feed-conversion: Python data turned into tensors again and again",

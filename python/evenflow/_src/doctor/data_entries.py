@@ -8,6 +8,8 @@ import weakref
 
 from evenflow import _core
 
+from evenflow._src import dataset_elements
+
 from .observed import KINDS, REASONS
 
 _DATASET, _ITERATOR, _WAIT, _STAGE = (KINDS.index(k) for k in ("dataset made", "iterator", "wait", "pipeline stage"))
@@ -23,13 +25,25 @@ def _ticks(ns):
 
 
 class _Counts:
-    """Of one iterator, in nanoseconds: the time of setting it up, elements, the time of waiting for them, when it began, and
-    where it is read."""
+    """Of one iterator, in nanoseconds: the time of setting it up, elements, the time of waiting for them, when it began, where
+    it is read, and whether its elements have one shape."""
 
-    __slots__ = ("setup", "elements", "wait", "began", "place")
+    __slots__ = ("setup", "elements", "wait", "began", "place", "alike")
 
-    def __init__(self, setup):
-        self.setup, self.elements, self.wait, self.began, self.place = setup, 0, 0, clock(), 0
+    def __init__(self, setup, alike):
+        self.setup, self.elements, self.wait, self.began, self.place, self.alike = setup, 0, 0, clock(), 0, alike
+
+
+def _alike(spec):
+    """2: all elements of a spec are tensors of the same known sizes; 1: but for the first axis, which may be that of a batch; 0: their
+    sizes differ, so that they cannot be batched."""
+    try:
+        shapes = [s.shape for s in dataset_elements.flat_specs(spec)]
+        if all(shape.is_fully_defined() for shape in shapes):
+            return 2
+        return int(all(shape.rank and shape[1:].is_fully_defined() for shape in shapes))
+    except (AttributeError, TypeError, ValueError):
+        return 0
 
 
 def _made(init):
@@ -47,7 +61,7 @@ def _opened(init):
     def call(self, *args, **kwargs):
         began = clock()
         init(self, *args, **kwargs)
-        self._doctor = _Counts(clock() - began)
+        self._doctor = _Counts(clock() - began, _alike(self._element_spec))
         _open.add(self)
     return call
 
@@ -55,18 +69,18 @@ def _opened(init):
 def _given(step):
     @functools.wraps(step)
     def call(self):
+        counts = getattr(self, "_doctor", None)
+        if counts and not counts.place:
+            counts.place = _core.event_here()  # also if it fails
         began = clock()
         try:
             element = step(self)
         except StopIteration:
             _report(self, clock() - began)
             raise
-        counts = getattr(self, "_doctor", None)
         if counts:
             counts.elements += 1
             counts.wait += clock() - began
-            if not counts.place:
-                counts.place = _core.event_here()
         return element
     return call
 
@@ -77,7 +91,7 @@ def _report(iterator, last=0):
         return
     iterator._doctor = None
     _open.discard(iterator)
-    _core.event_post(_ITERATOR, _core.event_clock() - _ticks(counts.setup + last), counts.elements, place=counts.place)
+    _core.event_post(_ITERATOR, _core.event_clock() - _ticks(counts.setup + last), counts.elements, counts.alike, place=counts.place)
     _core.event_post(_WAIT, _core.event_clock() - _ticks(counts.wait), clock() - counts.began, counts.elements, reason=_DATA,
                      place=counts.place)
 

@@ -1,9 +1,10 @@
-"""Counts what a program asks of Keras: models compiled, and calls of fit, predict and evaluate with their rows. Only
-under the doctor: Keras's classes are wrapped when they are imported."""
+"""Counts what a program asks of Keras: models compiled, calls of fit, predict and evaluate with their rows, and calls of models
+that run eagerly. Only under the doctor: Keras's classes are wrapped when they are imported."""
 import functools
 import importlib.abc
 import importlib.util
 import sys
+import threading
 
 from evenflow import _core
 
@@ -16,6 +17,8 @@ _ENTRY, _MODEL, _CAST = KINDS.index("model entry"), KINDS.index("model built"), 
 LARGE = 256 << 10  # bytes of an array whose cast is worth an event, as in the engine
 # The reason of an entry's event says which one it is.
 _NAMES = {"predict": REASONS.index("first"), "fit": REASONS.index("value"), "evaluate": REASONS.index("shape")}
+_CALLED = REASONS.index("none")
+_inside = threading.local()  # .depth: how many counted calls this thread is in: only the outermost one counts
 
 
 def _rows(x):
@@ -30,12 +33,32 @@ def _rows(x):
 def _counted(method, reason):
     @functools.wraps(method)
     def call(self, x=None, *args, **kwargs):
-        began = _core.event_clock()
+        began, depth = _core.event_clock(), getattr(_inside, "depth", 0)
+        _inside.depth = depth + 1
         try:
             with data_entries.reading(x):
                 return method(self, x, *args, **kwargs)
         finally:
+            _inside.depth = depth
             _core.event_post(_ENTRY, began, _rows(x), reason=reason)
+    return call
+
+
+def _eager(method):
+    """Counts a call of a model that computes its operations one by one: not one that is traced, nor one of symbolic inputs."""
+    @functools.wraps(method)
+    def call(self, *args, **kwargs):
+        depth = getattr(_inside, "depth", 0)
+        x = args[0] if args else next(iter(kwargs.values()), None)
+        if depth or _core.current_graph() is not None or type(x).__name__ == "KerasTensor":
+            return method(self, *args, **kwargs)
+        began, built = _core.event_clock(), self.built
+        _inside.depth = 1
+        try:
+            return method(self, *args, **kwargs)
+        finally:
+            _inside.depth = 0
+            _core.event_post(_ENTRY, began, _rows(x), not built, reason=_CALLED)
     return call
 
 
@@ -61,7 +84,10 @@ def _wrap(module):
 
 
 def _wrap_models(module):
-    save_entries.wrap(getattr(module, "Model", None), "save", "save_weights")
+    model = getattr(module, "Model", None)
+    save_entries.wrap(model, "save", "save_weights")
+    if model is not None and not getattr(model, "_evenflow_calls", False):
+        model._evenflow_calls, model.__call__ = True, _eager(model.__call__)
 
 
 def _wrap_conversion(module):

@@ -49,7 +49,8 @@ def allocator_growth(seen):
                           "nothing in the program; where memory grows on TensorFlow, pad to a few sizes",
                           tensorflow_ms=0.0)
     for row in seen.rows("allocation growth", by=("place",)):
-        if row.count >= 50 and row.last - row.first > 0.5 * seen.wall_ms:
+        returned = seen.peak is not None and row.sums[0] > 4 * seen.peak  # large blocks, given back to the system and asked for again
+        if row.count >= 50 and row.last - row.first > 0.5 * seen.wall_ms and not returned:
             yield Finding("E302", row.place, row.count,
                           f"the allocator asked the system for memory {times(row.count)} times, {row.sums[0] / 1e6:.0f} MB in all, "
                           f"from the beginning of the run to its end",

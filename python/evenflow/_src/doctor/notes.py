@@ -1,4 +1,5 @@
-"""Notes: what a reader may suspect, and what was measured instead. A note is no finding: it has no code and no cost.
+"""Notes: what a reader may suspect, and what was measured instead; and what would cost time in a longer run, but not in this one.
+A note is no finding: it has no code and no cost.
 
 A loop over `tf.range` is suspected of tracing its function at each turn, a second call of being slower for being the second,
 a Python generator of keeping the step waiting. Each rule takes an `Observed` and yields notes of what it saw in this run;
@@ -6,12 +7,14 @@ where the suspicion would be right, it yields none, and a cause has a finding.
 """
 import collections
 import dataclasses
+import functools
 import os
 
 from evenflow import _core
 
-from . import pipeline, source
+from . import calls, pipeline, source
 from .causes import amount, named, times
+from .prices import PRICES
 from .repeated import TRACES
 
 MOST = 4  # a report is read to its end if it is short
@@ -22,6 +25,7 @@ class Note:
     place: object  # Place; None: of the whole run
     what: str
     weight: float = 0.0  # milliseconds it is about: the larger ones are shown
+    harmless: bool = True  # False: it would be a cause in a longer run
 
 
 def _traces(n):
@@ -151,21 +155,66 @@ def data_in_time(seen):
                    "goes into the body of the loop", loop)
 
 
+def eager_models(seen):
+    """A model that is called eagerly, but too seldom for a finding."""
+    for row, took, lost in calls.eager_calls(seen):
+        if row.count >= calls.EAGER_CALLS or source.is_library(row.place) or took < 0.02 * seen.wall_ms:
+            continue
+        called = "once" if row.count == 1 else f"{times(row.count)} times"
+        builds = " (the first call builds its layers)" if row.sums[1] else ""
+        said = f"the model is called eagerly here, {called} in {amount(took)}{builds}"
+        price = PRICES["eager_model"]
+        if lost < 0.2 * took:
+            yield Note(row.place, f"{said}, {100 * (1 - lost / took):.0f} % of it in its operations: a tf.function would not make it much "
+                       f"quicker here. On TensorFlow 2.21 an eager call takes about {amount(price.us / 1e3)} more than one of a tf.function "
+                       f"(measured by tests/zoo/{price.program}.py)", row.ms)
+            continue
+        yield Note(row.place, f"{said}: Python calls each of its operations. That is little for {called}; a loop over such calls would pay for it "
+                   f"each time, on TensorFlow 2.21 about {amount(price.us / 1e3)} a call (measured by tests/zoo/{price.program}.py). "
+                   "Then call it in a tf.function: call = tf.function(model)", row.ms, harmless=False)
+
+
+def single_examples(seen):
+    """A loop over single examples, too short for a finding."""
+    for row, place, generator in pipeline.batches_of_one(seen):
+        elements = row.sums[1]
+        if elements >= pipeline.ONES:
+            continue
+        made = f"; the Python generator at line {generator.place.line} makes them one by one" if generator else ""
+        price = PRICES["batch_of_one"]
+        went = {0: "It got none in this run", 1: "There was one in this run"}.get(elements, f"There were {times(elements)} in this run")
+        yield Note(row.place, f"this loop takes one example at a time, and line {place.line} makes a batch of one of it{made}. {went}; in a longer "
+                   f"one each would pay for a whole step, on TensorFlow 2.21 at least {amount(price.us / 1e3)} (measured by tests/zoo/"
+                   f"{price.program}.py). Then batch the dataset, ds.batch({pipeline.A_BATCH}), and work on whole batches",
+                   row.sums[0] / 1e6, harmless=False)
+
+
+def did_not_run(seen, ending):
+    """A loop that takes a batch apart, in a function that raised an error before it ran."""
+    for place in ending.through if ending else ():
+        function = source.function_around(place)
+        for line in source.batches_taken_apart(function) if function else ():
+            yield Note(place._replace(line=line), f"this loop takes a batch apart and makes a batch of one of each row; {named(function)} ended in "
+                       "an error before it could be timed. Each row would pay for a whole step: work on the whole batch, model(images) instead of "
+                       "model(image[tf.newaxis]) for each image", harmless=False)
+
+
 def unused(seen):
     """A program that asked nothing of the engine."""
     if seen.total_of_all() == 0:
         yield Note(None, "the program called nothing of TensorFlow, and the doctor times only that; --html shows where Python's time went")
 
 
-RULES = (loops_in_graphs, steady_calls, data_in_time, unused)
+RULES = (loops_in_graphs, steady_calls, data_in_time, eager_models, single_examples, unused)
 
 
-def notes(seen, findings):
+def notes(seen, findings, ending=None):
     """The notes worth showing, in the order of the rules. None about a line that has a finding which says otherwise."""
     blamed = {source.key(f.place) for f in findings if f.code != "E205"}
     blamed |= {source.key(f.subject) for f in findings if f.subject and f.code[:2] == "E1"}
     found = []
-    for rule in RULES:
+    for rule in (*RULES, functools.partial(did_not_run, ending=ending)):
         made = [n for n in rule(seen) if not (n.place and (source.key(n.place) in blamed or source.silences(n.place.file, n.place.line, "")))]
         found += sorted(made, key=lambda n: -n.weight)[:2]
-    return found[:MOST]
+    told = {(n.place, n.what): n for n in found}  # an error may go through a function twice
+    return list(told.values())[:MOST]

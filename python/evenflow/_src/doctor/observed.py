@@ -51,11 +51,12 @@ def _function(place):
 
 
 class Own:
-    """The sums of this process; `before`: those that are not to count, because they were made before."""
+    """The sums of this process, and the most bytes its tensors took (`peak`; of another process it is None: unknown); `before`: those that are not to count, because they were made before."""
 
     def __init__(self, before=None):
         self.tallies, self.note = _core.event_tallies(), _core.event_note
         self.kept = _core.event_kept()
+        self.peak = _core.memory("CPU:0")["peak"]
         if before is not None:
             earlier = {t[:4]: t for t in before}
             self.tallies = [made for made in (_since(t, earlier.get(t[:4])) for t in self.tallies) if made]
@@ -78,7 +79,7 @@ class Other:
 
     def __init__(self, pid):
         self.seconds, self.tallies, self._places, self._notes = _core.doctor_open(pid)
-        self.kept = []
+        self.kept, self.peak = [], None
         self.place, self.note = self._places.get, self._notes.get
 
 
@@ -90,7 +91,7 @@ class Saved:
             read = json.load(file)
         if not isinstance(read, dict) or read.get("evenflow_doctor") != 1:
             raise ValueError("it was not written by ef_doctor_save")
-        self.seconds, self.kept, numbers = read["seconds"], [], {None: 0}
+        self.seconds, self.kept, self.peak, numbers = read["seconds"], [], None, {None: 0}
 
         def number(value):
             key = tuple(value) if isinstance(value, list) else value or None
@@ -117,7 +118,7 @@ class Observed:
                 known[number] = Place(*found) if found else None
             return known[number]
 
-        self._tallies, self._note = sums.tallies, sums.note
+        self._tallies, self._note, self.peak = sums.tallies, sums.note, sums.peak
         self.place = place
         self.kept = [(place(where), weight, held) for where, weight, held in sums.kept]
         self.kept = [k for k in self.kept if k[0]]

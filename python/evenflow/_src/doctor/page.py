@@ -13,14 +13,15 @@ from .page_style import STYLE
 from .recorder import SHOWN
 
 CALLS = SHOWN[:4]
-CALLED = {"model entry": "fit, predict", "host copy": "copy", "pipeline stage": "pipeline"}  # in the pictures
+CALLED = {"model entry": "model", "host copy": "copy", "pipeline stage": "pipeline"}  # in the pictures
 
 
-def headline(findings, observed):
+def headline(findings, observed, ending=None):
     """The report in one sentence."""
     ran = report.amount(observed.wall_ms)
     if not findings:
-        return f"Nothing made this program slow: it ran for {ran}."
+        until = ", until it ended with an error" if ending else ""
+        return f"Nothing made this program slow: it ran for {ran}{until}."
     first = findings[0]
     here, there = report.costs(first)
     where = f"{report.short(first.place.file)}:{first.place.line}"
@@ -105,15 +106,8 @@ def _pipelines(observed):
     made = pipeline.stages(observed)
     if not made:
         return ""
-    by = {s.source[0]: s for s in made}
-    read = {s.source[1] for s in made}
     out = []
-    for last in sorted((s for s in made if s.source[0] not in read), key=lambda s: -s.ms)[:6]:
-        chain = []
-        while last is not None and last not in chain:
-            chain.append(last)
-            last = by.get(last.source[1])
-        chain.reverse()
+    for chain in sorted(pipeline.chains(made), key=lambda c: -c[-1].ms)[:6]:
         slow = max(chain, key=lambda s: s.own_ms)
         boxes = []
         for s in chain:
@@ -237,11 +231,12 @@ def _memory(recorder):
     return {"memory": [[round(t, 1), rss, own, [dict(held).get(n, 0) for n in shown]] for t, rss, own, held in moments], "holders": names}
 
 
-def _pictures(recorder, observed, data):
+def _pictures(recorder, observed, data, main):
     seen = [k for k in CALLS if any(c[2] == SHOWN.index(k) for c in data["calls"])]
     legend = "".join(f'<span><i style="background:var(--k{SHOWN.index(k)})"></i>{CALLED.get(k, k)}</span>' for k in seen)
-    calls = ('<p class="soft">Each dot is a sampled call; the line is the median of the busiest place. A flat line means that calls do not get '
-             f'slower.</p><p class="legend">{legend}</p><div class="chart" id="calls" data-label="call times over the run"></div>'
+    busiest = f" ({html.escape(f'{report.short(main[0].file)}:{main[0].line}')})" if main else ""
+    calls = (f'<p class="soft">Each dot is a sampled call; the line is the median of the busiest place{busiest}. A flat line means that calls '
+             f'do not get slower.</p><p class="legend">{legend}</p><div class="chart" id="calls" data-label="call times over the run"></div>'
              if len(data["calls"]) > 1 else '<p class="soft">Too few calls were sampled for a picture.</p>')
     tools = ('<div class="tools"><button id="in" aria-label="zoom in">+</button><button id="out" aria-label="zoom out">\u2212</button>'
              '<button id="left" aria-label="earlier">\u2190</button><button id="right" aria-label="later">\u2192</button>'
@@ -261,13 +256,22 @@ def _pictures(recorder, observed, data):
 
 
 def _notes(notes):
+    return "".join(_noted([n for n in notes if n.harmless == harmless], heading, harmless) for harmless, heading in report.NOTED)
+
+
+def _noted(notes, heading, harmless):
     if not notes:
         return ""
+    said = "What one may suspect, and what was measured." if harmless else "Too short or too seldom here to cost anything."
     rows = "".join(f"<li>{_line(n.place.file, n.place.line) if n.place else ''}<p>{html.escape(_sentence(n.what))}.</p></li>" for n in notes)
-    return f'<h2 id="notes">Not a cause</h2><p class="soft">What one may suspect, and what was measured.</p><ul class="notes">{rows}</ul>'
+    return f'<h2>{heading}</h2><p class="soft">{said}</p><ul class="notes{"" if harmless else " later"}">{rows}</ul>'
 
 
-def page(findings, observed, recorder, notes=()):
+def _ending(ending):
+    return f'<p class="ending"><b>Error</b> {html.escape(report.ended(ending))}</p>' if ending else ""
+
+
+def page(findings, observed, recorder, notes=(), ending=None):
     """The whole file, as text."""
     drift, main = _drift(recorder.events)
     data = _data(recorder, observed, main)
@@ -277,11 +281,11 @@ def page(findings, observed, recorder, notes=()):
     return f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>evenflow doctor</title><link rel="icon" href="data:,"><style>{STYLE}</style></head><body>
-<header><p class="brand">evenflow doctor</p><h1>{html.escape(headline(findings, observed))}</h1></header>
+<header><p class="brand">evenflow doctor</p><h1>{html.escape(headline(findings, observed, ending))}</h1>{_ending(ending)}</header>
 {_tiles(findings, observed, recorder, drift)}
 <h2>Findings</h2>{found}
 {_notes(notes)}
-{_pictures(recorder, observed, data)}
+{_pictures(recorder, observed, data, main)}
 <div id="tip"></div><noscript><p>The pictures need JavaScript; nothing is loaded from a network.</p></noscript>
 <script type="application/json" id="data">{packed}</script>
 <script>{SCRIPT}</script>

@@ -63,13 +63,17 @@ function calls() {
     tell(dot, `${where(place)}: ${D.kinds[kind]}, ${span(ms)}`);
     f.svg.append(dot);
   }
-  const [main, kind] = D.main, bins = Math.max(4, Math.min(40, Math.floor(f.width / 24))), points = [];
+  const [main, kind] = D.main, bins = Math.max(4, Math.min(40, Math.floor(f.width / 24))), pieces = [[]];
   for (let b = 0; b < bins; b++) {
     const a = from + (to - from) * b / bins, z = from + (to - from) * (b + 1) / bins;
     const v = shown.filter(c => c[0] >= a && c[0] < z && c[3] === main && c[2] === kind).map(c => c[1]);
-    if (v.length > 1) points.push(`${f.x((a + z) / 2).toFixed(1)},${y(median(v)).toFixed(1)}`);
+    if (v.length > 1) pieces[pieces.length - 1].push([f.x((a + z) / 2), y(median(v))]);
+    else if (pieces[pieces.length - 1].length) pieces.push([]);  // a gap: nothing was called
   }
-  f.svg.append(el('polyline', {points: points.join(' '), fill: 'none', stroke: 'var(--ink)', 'stroke-width': 2, id: 'median'}));
+  for (const p of pieces.filter(p => p.length)) {
+    if (p.length === 1) p.splice(0, 1, [p[0][0] - 5, p[0][1]], [p[0][0] + 5, p[0][1]]);
+    f.svg.append(el('polyline', {class: 'median', points: p.map(q => `${q[0].toFixed(1)},${q[1].toFixed(1)}`).join(' '), fill: 'none', stroke: 'var(--ink)', 'stroke-width': 2}));
+  }
   $('calls').dataset.shown = shown.length;
 }
 function size(b) { return b >= 1048576 ? digits(b / 1048576) + ' MB' : digits(b / 1024) + ' KB'; }

@@ -28,7 +28,7 @@ code, pre { font: 13px/1.5 ui-monospace, Menlo, Consolas, monospace; }
 pre { overflow-x: auto; margin: .5rem 0; padding: .5rem 0; background: var(--code); border: 1px solid var(--line); border-radius: 8px;
   overflow-wrap: normal; } pre span { display: block; padding: 0 .7rem; white-space: pre; width: max-content; min-width: 100%; }
 pre .hit { background: var(--markback); color: var(--mark); font-weight: 600; }
-.costs { display: grid; grid-template-columns: max-content 1fr; gap: .2rem .7rem; align-items: center; margin: .5rem 0; font-size: .9rem; }
+.costs { display: grid; grid-template-columns: minmax(11.6rem, max-content) 1fr; gap: .2rem .7rem; align-items: center; margin: .5rem 0; font-size: .9rem; }
 .bar { display: flex; align-items: center; gap: .5rem; } .bar i { height: .7rem; border-radius: 3px; display: block; min-width: 2px; }
 .fix { border-left: 3px solid var(--good); padding-left: .6rem; } .forms { display: grid; grid-template-columns: 1fr 1fr; gap: .7rem; }
 .forms > div { min-width: 0; } details.more > summary { color: var(--blue); cursor: pointer; font-size: .9rem; }
@@ -44,6 +44,8 @@ button { font: inherit; color: var(--ink); background: var(--card); border: 1px 
   padding: .25rem .5rem; max-width: 24rem; display: none; }
 .notes { list-style: none; margin: .5rem 0; padding: 0; display: grid; gap: .6rem; } .notes li { background: var(--card); padding: .6rem .95rem;
   border: 1px solid var(--line); border-left: 4px solid var(--good); border-radius: 10px; }
+.notes.later li { border-left-color: var(--there); }
+.ending { border-left: 4px solid var(--mark); background: var(--markback); padding: .5rem .8rem; border-radius: 8px; margin: 0 0 1rem; }
 .flow { display: flex; flex-wrap: wrap; gap: .4rem 0; align-items: stretch; margin: .5rem 0; }
 .stage { background: var(--card); border: 1px solid var(--line); border-radius: 9px; padding: .45rem .7rem; font-size: .86rem; min-width: 8.5rem; }
 .stage b { display: block; } .stage.slow { border: 2px solid var(--mark); background: var(--markback); } .stage.slow b { color: var(--mark); }

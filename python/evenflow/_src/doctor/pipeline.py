@@ -3,10 +3,12 @@ import collections
 import os
 
 from . import source
+from .calls import ENTRIES
 from .causes import Finding, amount, cause, times
 from .prices import tensorflow_ms
 
 
+ONES, A_BATCH = 32, 32  # batches of one that are worth a finding; rows of an ordinary batch
 Stage = collections.namedtuple("Stage", "name place source elements ms own_ms bytes passes")
 
 
@@ -25,6 +27,42 @@ def stages(seen):
         made.append(Stage(r.note or "stage", r.place, r.source, r.sums[0], ms, own, r.sums[2], r.count)._replace(
             source=(r.number, r.source)))
     return made
+
+
+def chains(made):
+    """Each pipeline as a list of its stages, from its source to the one that is read."""
+    by, read = {s.source[0]: s for s in made}, {s.source[1] for s in made}
+    found = []
+    for last in (s for s in made if s.source[0] not in read):
+        chain = []
+        while last is not None and last not in chain:
+            chain.append(last)
+            last = by.get(last.source[1])
+        found.append(chain[::-1])
+    return found
+
+
+BATCHING = ("Batch", "PaddedBatch", "ParallelBatch", "MapAndBatch", "Window", "GroupByWindow")
+
+
+def batches_of_one(seen):
+    """Loops that get one example of a dataset at a time: (row of the loop's wait, the line that makes a batch of one of it, the
+    stage that a Python generator is, or None)."""
+    alike = {source.key(r.place): r.sums[1] / r.count for r in seen.rows("iterator", by=("place",))}
+    made = chains(stages(seen))
+    for row in seen.rows("wait", "data", by=("place",)):
+        sizes = alike.get(source.key(row.place), 0)
+        if sizes < 1 or source.is_library(row.place):
+            continue
+        read = [c for c in made if c[-1].elements == row.sums[1]]
+        generator = next((s for c in read for s in c if s.name == "Generator"), None)
+        line = source.batch_of_one(row.place)
+        batching = [(s, c[k - 1] if k else None) for c in read for k, s in enumerate(c) if s.name in BATCHING]
+        if line and read and not batching and sizes == 2:
+            yield row, row.place._replace(line=line), generator
+        for stage, before in batching:
+            if before and stage.elements == before.elements >= 2 and stage.name in ("Batch", "ParallelBatch"):
+                yield row, stage.place, generator
 
 
 def slowest(seen, least_ms=1.0):
@@ -47,7 +85,7 @@ for _ in range(700):
 """)
 def iterator_recreated(seen):
     made = {source.key(r.place): r for r in seen.rows("dataset made", by=("place",))}
-    entries = {source.key(r.place) for r in seen.rows("model entry", by=("place",))}  # Keras makes its own: see E202
+    entries = {source.key(r.place) for r in seen.rows("model entry", *ENTRIES, by=("place",))}  # Keras makes its own: see E202
     loops = {source.key(r.place): r.sums[0] / 1e6 for r in seen.rows("wait", "data", by=("place",))}
     for row in seen.rows("iterator", by=("place",)):
         if row.count < 20 or row.mean >= 64 or source.key(row.place) in entries:
@@ -166,6 +204,30 @@ def shuffle_refill(seen):
                       "a smaller buffer, or shuffle indices or file names and read the elements after", cost_ms=row.ms,
                       bytes=row.sums[0] // max(1, row.count), priced_by="shuffle_element",
                       tensorflow_ms=tensorflow_ms("shuffle_element", row.sums[2]))
+
+
+@cause("E405", "batch-of-one: a step for each single example",
+       "Each example pays for a whole step: the calls, and the update of all weights.",
+       "iterator and its elements, wait(reason=data) with the time of the whole loop, by line (counted under the doctor)",
+       wrong="""
+for image, label in ds:                        # single examples
+    train_step(image[tf.newaxis], label[tf.newaxis])
+""", right="""
+for images, labels in ds.batch(32).prefetch(tf.data.AUTOTUNE):
+    train_step(images, labels)
+""")
+def batch_of_one(seen):
+    for row, place, _ in batches_of_one(seen):
+        loop, elements = row.sums[0] / 1e6, row.sums[1]
+        if elements < ONES:
+            continue
+        rest = max(0.0, loop - row.ms)
+        yield Finding("E405", row.place, elements,
+                      f"this loop takes one example at a time, and line {place.line} makes a batch of one of it: {times(elements)} steps, "
+                      f"{amount(rest / elements)} each",
+                      f"batch the dataset, ds.batch({A_BATCH}), and work on whole batches: their rows share the calls and the update of the "
+                      f"weights, which saves up to {100 * (1 - 1 / A_BATCH):.0f} % of this time", cost_ms=rest * (1 - 1 / A_BATCH),
+                      priced_by="batch_of_one")
 
 
 @cause("E306", "callback-kept: Python functions held by a pipeline",

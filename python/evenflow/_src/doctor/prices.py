@@ -19,6 +19,7 @@ PRICES = {
     "graph_growth": Price(19557.4, 50.4, "09_v1_graph_grows_in_loop", "typical_us - 1000 * second_ms"),
     "session": Price(10346.8, 30.3, "10_v1_session_per_call", "typical_us - kept_session_us"),
     "eager_op": Price(47.5, 0.0, "23_eager_small_ops", "us_per_op"),
+    "eager_model": Price(1576.1, 0.0, "15_calling_approach", "call_us - function_us"),
     "python_scalar": Price(12.7, 0.0, "24_eager_python_scalars", "(typical_us - ready_us) / 3"),
     "list_element": Price(0.0721, 0.0, "27_list_to_tensor", "(typical_us - stack_first_us) / 16384"),
     "tape": Price(322.8, 0.0, "25_persistent_tape", "typical_us - single_us"),
@@ -35,6 +36,7 @@ PRICES = {
     "python_element": Price(303.3, 0.5, "33_py_function_map", "us_per_element * (1 - 1 / py_vs_ops)"),
     "map_element": Price(19.3, 0.0, "90_map_per_element", "(typical_us - batched_us) / 4096"),
     "shuffle_element": Price(32.9, 0.0, "91_shuffle_refill", "(typical_us - numbers_us) / 1000"),
+    "batch_of_one": Price(448.7, 0.0, "92_batch_of_one", "(typical_us - batched_us) / 128"),
     "checkpoint": Price(9001.1, 0.2, "36_checkpoint_in_loop", "typical_us"),
 }
 

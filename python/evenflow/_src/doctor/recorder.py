@@ -1,6 +1,6 @@
 """What a report with pictures needs beyond sums: events, memory and stacks over the whole run. A thread of its own looks at
-them, only when a page was asked for. Everything is bounded: when a list is full, every second entry goes; the tree of
-stacks takes no new nodes beyond a number of them."""
+them, only when a page was asked for. Everything is bounded: lists keep entries evenly spread over the run; the tree of stacks
+takes no new nodes beyond a number of them."""
 import os
 import sys
 import sysconfig
@@ -28,6 +28,23 @@ def resident():
             return int(f.read().split()[1]) * _PAGE
     except OSError:
         return 0
+
+
+class Spread:
+    """At most `most` (an even number) of the entries that are added, evenly spread over all of them: when it is full every second one
+    goes, and from then on only every second new one is kept."""
+
+    __slots__ = ("kept", "most", "_every", "_added")
+
+    def __init__(self, most):
+        self.kept, self.most, self._every, self._added = [], most, 1, 0
+
+    def add(self, entry):
+        if self._added % self._every == 0:
+            if len(self.kept) >= self.most:
+                self.kept, self._every = self.kept[::2], 2 * self._every
+            self.kept.append(entry)
+        self._added += 1
 
 
 class Node:
@@ -63,7 +80,8 @@ class Recorder:
     STACKS = 0.01  # seconds, for stacks
 
     def __init__(self):
-        self._kinds, self.memory, self.stacks, self.nodes = {k: [] for k in SHOWN}, [], Node(), 0
+        self._kinds, self.stacks, self.nodes = {k: Spread(MOST_EVENTS) for k in SHOWN}, Node(), 0
+        self._moments, self._peak, self._last = Spread(MOST_POINTS), None, None
         self._every, self._dropped = self.FIRST, 0
         self._began = time.monotonic_ns()
         self._seen = self._began
@@ -111,10 +129,13 @@ class Recorder:
     def _remember(self):
         tensors = _core.memory("CPU:0")["current"]
         moment = (time.monotonic_ns() - self._began) / 1e6, resident(), tensors, holders.now(tensors)
-        self.memory = _thinned([*self.memory, moment], MOST_POINTS)
+        self._moments.add(moment)
+        self._last = moment
+        if self._peak is None or tensors > self._peak[2]:
+            self._peak = moment
 
     def _look(self):
-        newest, found = self._seen, {}
+        newest = self._seen
         events, dropped = _core.events()
         self._every = max(self.LEAST, self._every / 2) if dropped > self._dropped + 256 else min(self.EVERY, self._every * 1.1)
         self._dropped = dropped
@@ -124,24 +145,22 @@ class Recorder:
             newest = max(newest, e[0])
             if e[2] in self._shown and e[1] > 0:
                 place = _core.event_place(e[5]) if e[5] else None
-                found.setdefault(KINDS[e[2]], []).append(((e[0] - self._began) / 1e6, e[1] / 1e6, KINDS[e[2]], Place(*place) if place else None))
+                self._kinds[KINDS[e[2]]].add(((e[0] - self._began) / 1e6, e[1] / 1e6, KINDS[e[2]], Place(*place) if place else None))
         self._seen = newest
-        for kind, more in found.items():
-            self._kinds[kind] = _thinned(self._kinds[kind] + more, MOST_EVENTS)
         self._remember()
 
     @property
     def events(self):
-        return [e for kind in self._kinds.values() for e in kind]
+        return [e for kind in self._kinds.values() for e in kind.kept]
+
+    @property
+    def memory(self):
+        """The moments kept, with the one at which tensors took most, and the last one."""
+        moments = {m[0]: m for m in (*self._moments.kept, self._peak, self._last) if m}
+        return [moments[t] for t in sorted(moments)]
 
     def end(self):
         self._over.set()
         self._thread.join()
         self._look()
         holders.watch(False)
-
-
-def _thinned(entries, most):
-    while len(entries) > most:
-        entries = entries[::2]
-    return entries

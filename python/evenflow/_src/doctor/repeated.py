@@ -47,6 +47,7 @@ def encode(x): ...
 """)
 def retrace_shape(seen):
     plans = {source.key(r.subject): r for r in seen.rows("plan", "shape", by=("subject",)) if r.subject}
+    again = {source.key(r.subject): r for r in seen.rows("plan", "forgotten", by=("subject",)) if r.subject}  # sizes that came back
     traces = {source.key(r.subject): r for r in seen.rows("trace", "shape", by=("subject",)) if r.subject}
     for key in {**plans, **traces}:
         both = [r for r in (plans.get(key), traces.get(key)) if r]
@@ -61,7 +62,7 @@ def retrace_shape(seen):
         yield Finding("E102", row.place, count,
                       f"{named(row.subject)} met a new shape {times(count)} times{axis}",
                       "@tf.function(reduce_retracing=True), or input_signature with None for that axis, or pad to a few lengths",
-                      cost_ms=sum(r.ms for r in both), subject=row.subject,
+                      cost_ms=sum(r.ms for r in both) + (again[key].ms if key in again else 0.0), subject=row.subject,
                       priced_by="trace_shape" if ours else None)
 
 

@@ -67,7 +67,16 @@ def line(f):
     return f"{short(f.place.file)}:{f.place.line}: {f.code} {f.what}. Cost here: {here}{there}. Fix: {f.fix}."
 
 
-def as_text(findings, observed, stream=None, hidden=0, notes=()):
+NOTED = ((True, "Not a cause"), (False, "Would matter in a longer run"))  # headings of notes, by whether they are harmless
+
+
+def ended(ending):
+    """The error that ended the program, as a sentence."""
+    where = f"at {short(ending.place.file)}:{ending.place.line} " if ending.place else ""
+    return f"The program ended {where}with an error; this is what happened up to there. {ending.what}"
+
+
+def as_text(findings, observed, stream=None, hidden=0, notes=(), ending=None):
     """The report, wrapped for a terminal."""
     stream = stream or sys.stderr
     if stream is None:
@@ -81,6 +90,8 @@ def as_text(findings, observed, stream=None, hidden=0, notes=()):
     out = [f"evenflow doctor: {len(findings)} finding{'s' * (len(findings) != 1)} in {amount(observed.wall_ms)}"]
     if hidden:
         out[0] += f" (and {hidden} too small to matter: --all shows them)"
+    if ending:
+        out += ["", *textwrap.wrap(ended(ending), width, break_long_words=False, break_on_hyphens=False)]
     for f in findings:
         here, there = costs(f)
         out += ["", f"{bold}{short(f.place.file)}:{f.place.line}: {f.code}{plain} {table()[f.code].title.split(':')[0]}"]
@@ -94,25 +105,30 @@ def as_text(findings, observed, stream=None, hidden=0, notes=()):
         for label, text in (("", f"{f.what}."), ("Cost: ", f"here {here}{there}."), ("Fix: ", f"{f.fix}.")):
             out += textwrap.wrap(label + text, width - 4, initial_indent="    ", subsequent_indent="    ",
                                  break_long_words=False, break_on_hyphens=False)
-    placed = [(f"{short(n.place.file)}:{n.place.line}: ", n.what) for n in notes if n.place]
     for n in notes:
         if n.place is None:
             out += ["", *textwrap.wrap(f"{n.what[0].upper()}{n.what[1:]}.", width)]
-    out += ["", f"{bold}Not a cause{plain}"] if placed else []
-    for where, what in placed:
-        out += textwrap.wrap(f"{where}{what}.", width - 2, initial_indent="  ", subsequent_indent="    ", break_long_words=False,
-                             break_on_hyphens=False)
+    for harmless, heading in NOTED:
+        placed = [(f"{short(n.place.file)}:{n.place.line}: ", n.what) for n in notes if n.place and n.harmless == harmless]
+        out += ["", f"{bold}{heading}{plain}"] if placed else []
+        for where, what in placed:
+            out += textwrap.wrap(f"{where}{what}.", width - 2, initial_indent="  ", subsequent_indent="    ", break_long_words=False,
+                                 break_on_hyphens=False)
     print("\n".join(out), file=stream, flush=True)
 
 
-def as_json(findings, observed, notes=()):
-    """One object with the findings, each with code, file, line, function, count, cost_ms, message and fix; and the notes."""
+def as_json(findings, observed, notes=(), ending=None):
+    """One object with the findings, each with code, file, line, function, count, cost_ms, message and fix; the notes; and the
+    error that ended the program, or null."""
+    error = ending and {"type": ending.name, "message": ending.message, "file": ending.place and ending.place.file,
+                        "line": ending.place and ending.place.line}
     return json.dumps({"wall_ms": round(observed.wall_ms, 3), "findings": [
         {"code": f.code, "file": f.place.file, "line": f.place.line, "function": f.place.function, "count": f.count,
          "cost_ms": round(f.cost_ms, 3), "tensorflow_ms": None if f.tensorflow_ms is None else round(f.tensorflow_ms, 1),
          "tensorflow_kb": round(f.tensorflow_kb, 1), "bytes": f.bytes, "message": f.what, "fix": f.fix,
          "measured_by": f.priced_by and PRICES[f.priced_by].program} for f in findings],
-        "notes": [{"file": n.place and n.place.file, "line": n.place and n.place.line, "message": n.what} for n in notes]}, indent=1)
+        "notes": [{"file": n.place and n.place.file, "line": n.place and n.place.line, "message": n.what, "harmless": n.harmless}
+                  for n in notes], "error": error}, indent=1)
 
 
 def explain(code):

@@ -134,6 +134,39 @@ def batches_taken_apart(place):
     return lines
 
 
+def _given(call, function, names):
+    """The parameters of a function that get these variables in a call of it."""
+    parameters = [a.arg for a in (*function.args.posonlyargs, *function.args.args)]
+    by_position = {p for p, a in zip(parameters, call.args) if isinstance(a, ast.Name) and a.id in names}
+    return by_position | {k.arg for k in call.keywords if isinstance(k.value, ast.Name) and k.value.id in names}
+
+
+def batch_of_one(place):
+    """The line at which what a loop takes from its iterator becomes a batch of one: in the loop that begins at a place, or in a
+    function of the same file that is called there. None: there is no such line."""
+    root = tree(place.file)
+    functions = {n.name: n for n in ast.walk(root) if isinstance(n, ast.FunctionDef)} if root else {}
+    for loop in _around(place.file, place.line, (ast.For,)):
+        if loop.lineno != place.line:
+            continue
+        names = {n.id for n in ast.walk(loop.target) if isinstance(n, ast.Name)}
+        for node in (n for part in loop.body for n in ast.walk(part)):
+            if _becomes_a_batch(node, names):
+                return node.lineno
+            called = functions.get(getattr(getattr(node, "func", None), "id", None))
+            inner = _given(node, called, names) if called else ()
+            found = next((n.lineno for n in ast.walk(called) if _becomes_a_batch(n, inner)), None) if inner else None
+            if found:
+                return found
+    return None
+
+
+def function_around(place):
+    """The function that holds a line, as a place; None: it stands in none."""
+    held = _around(place.file, place.line, (ast.FunctionDef, ast.AsyncFunctionDef))
+    return place._replace(line=_first(held[-1]), function=held[-1].name) if held else None
+
+
 def range_loops(place):
     """The lines of the loops of a function over the range of the module that is TensorFlow, as in `for i in tf.range(n)`."""
     node = function_at(place)

@@ -164,10 +164,10 @@ def test_figures():
      "region marked by `with tf.experimental.benchmark(\"name\"):`"),
     ((), "", 2, "the program marks no region: write `with tf.experimental.benchmark(\"name\"):` around what is to be measured, or name a "
      "function, as in program.py:step"),
-    ((), ":gone", 2, "the program has no name 'gone'; its functions are f, fails, g, needs, plain"),
+    ((), ":gone", 2, "the program has no name 'gone'; name one of its functions: f, fails, g, needs, plain"),
     ((), ":fail", 2, "the program has no name 'fail'; did you mean 'fails'?"),
-    ((), ":not_a_function", 2, "'not_a_function' is not a function"),
-    ((), ":fails", 1, "on evenflow the program failed: KeyError: 'broken on purpose'"),
+    ((), ":not_a_function", 2, "'not_a_function' is not a function; name one of its functions: f, fails, g, needs, plain"),
+    ((), ":fails", 1, "on evenflow the program failed: KeyError: 'broken on purpose'; mend it first"),
     (("--compare", "tensorflow"), ":f", 2, "--compare tensorflow needs an environment that has it: give --peers FOLDER or set EF_PEERS"),
     (("--compare", "tensorflow", "--peers", "nowhere"), ":f", 2,
      "'nowhere' has no bin/python; --peers takes the folder of a virtual environment"),

@@ -131,6 +131,9 @@ def test_usage():
     (("inspct",), "evenflow: 'inspct' is neither a command nor a program ending in .py; did you mean `evenflow inspect`?"),
     (("run",), "evenflow run: no program was named; write evenflow run PROGRAM.py (see evenflow run --help)"),
     (("run", "-m"), "evenflow run: no program was named; write evenflow run PROGRAM.py (see evenflow run --help)"),
+    (("help", "foo"), "evenflow help: there is no command 'foo'; there are run, doctor, inspect, bench, completion"),
+    (("run", "--trace", "/nowhere/t.json", "x.py"),
+     "evenflow run: cannot write the trace to '/nowhere/t.json': No such file or directory; give --trace another file"),
     (("run", "-x"), "evenflow run: unknown option '-x'; options of the program follow its name (see evenflow run --help)"),
     (("run", "-m", "no.such"), "evenflow run: there is no module 'no.such'; run it from the folder it is in, or give a file: "
      "evenflow run PROGRAM.py"),

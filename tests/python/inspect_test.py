@@ -183,6 +183,8 @@ def test_command_takes_signatures_sizes_and_attributes(inspect):
     ((), ":model.stop", "'model' of program.py has no attribute 'stop' ('model.stop')"),
     (("--trace", "9"), ":g", "g: g has 1 traces; there is no trace 9"),
     (("--svg", "x.svg"), ":data", "data has no memory plan to draw; --svg is for functions"),
+    (("--svg", "program.py"), ":f",
+     "cannot write the picture to 'program.py': it is a program; the name of the picture comes first, then the program"),
     (("--runs", "5000"), ":f", "--runs is 5000; it must be from 0 to 1000"),
 ])
 def test_errors_take_one_line(inspect, options, name, message):

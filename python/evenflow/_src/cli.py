@@ -132,7 +132,7 @@ def _run_traced(arguments):
     except OSError as e:
         if e.filename != arguments[0]:
             raise
-        return _fail("evenflow run", f"cannot write the trace to {arguments[0]!r}: {e.strerror}")
+        return _fail("evenflow run", f"cannot write the trace to {arguments[0]!r}: {e.strerror}; give --trace another file")
 
 
 def _be_tensorflow():
@@ -178,6 +178,8 @@ def main(arguments=None):
         if arguments[:1] == ["help"] and arguments[1:] and arguments[1] in COMMANDS:
             module(arguments[1]).parser().print_help()
             return 0
+        if arguments[:1] == ["help"] and arguments[1:]:
+            return _fail("evenflow help", f"there is no command {arguments[1]!r}; there are {', '.join(COMMANDS)}")
         print(usage())
         return 0
     first = arguments[0]

@@ -65,7 +65,7 @@ class Variant:
             raise Failure(f"the program ended on {self.package} before it was measured (status {self._process.wait()})", 1)
         data = json.loads(line)
         if "failed" in data:
-            raise Failure(data["failed"] if not data.get("raised") else f"on {self.package} the program failed: {data['failed']}",
+            raise Failure(data["failed"] if not data.get("raised") else f"on {self.package} the program failed: {data['failed']}; mend it first",
                           1 if data.get("raised") else 2)
         return data
 

@@ -173,18 +173,19 @@ def arguments_of(tf, function, names, dotted, unknown):
 
 def find(names, dotted):
     first, *rest = dotted.split(".")
+    functions = sorted(n for n, v in names.items() if callable(v) and not n.startswith("_") and not isinstance(v, type))
+    name_one = (f"; name one of its functions: {', '.join(functions[:8])}" if functions else
+                "; define a function at its top level, or mark a region by `with tf.experimental.benchmark(\"name\"):`")
     if first not in names:
-        functions = sorted(n for n, v in names.items() if callable(v) and not n.startswith("_") and not isinstance(v, type))
         close = difflib.get_close_matches(first, functions, 1)
-        hint = f"; did you mean {close[0]!r}?" if close else f"; its functions are {', '.join(functions[:8]) or 'none'}"
-        raise Wrong(f"the program has no name {first!r}{hint}")
+        raise Wrong(f"the program has no name {first!r}" + (f"; did you mean {close[0]!r}?" if close else name_one))
     found = names[first]
     for part in rest:
         if not hasattr(found, part):
-            raise Wrong(f"{first!r} has no attribute {part!r} ({dotted!r})")
+            raise Wrong(f"{first!r} has no attribute {part!r} ({dotted!r}){name_one}")
         found = getattr(found, part)
     if not callable(found):
-        raise Wrong(f"{dotted!r} is not a function")
+        raise Wrong(f"{dotted!r} is not a function{name_one}")
     return found
 
 
@@ -248,7 +249,10 @@ def main():
     except Wrong as e:
         answer({"failed": str(e.args[0])})
     except Exception as e:
-        traceback.print_exc()
+        trace = e.__traceback__
+        while trace is not None and trace.tb_frame.f_code.co_filename == __file__:  # the user's frames only
+            trace = trace.tb_next
+        traceback.print_exception(type(e), e, trace)
         answer({"failed": f"{type(e).__name__}: {str(e).splitlines()[0] if str(e) else ''}", "raised": True})
 
 

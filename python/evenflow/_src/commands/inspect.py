@@ -1,5 +1,6 @@
 """`evenflow inspect`: the command line."""
 import json
+import os
 import sys
 
 from . import programs
@@ -46,6 +47,8 @@ def _choose(names, path):
 
 
 def _write(path, text):
+    if path.endswith(".py") and os.path.exists(path):
+        raise Failure(f"cannot write the picture to {path!r}: it is a program; the name of the picture comes first, then the program")
     try:
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)

@@ -49,7 +49,8 @@ def _unreadable(pid):
         return f"process {pid} may not be read: run this as its user or as root, and see /proc/sys/kernel/yama/ptrace_scope"
     if loaded:
         return f"process {pid} does not use this Evenflow library but another build: use the evenflow command beside that one"
-    return f"process {pid} does not use this Evenflow library: it has not imported it"
+    return (f"process {pid} does not use this Evenflow library: it has not imported it; start the program by evenflow run, or name "
+            "another process")
 
 
 def _watch(options, status):
@@ -78,6 +79,6 @@ def main(options, status):
     except KeyboardInterrupt:
         return 130
     except (OSError, ValueError, KeyError, TypeError) as e:
-        why = f"{e.strerror}; give a file that ef_doctor_save wrote" if isinstance(e, OSError) else "it was not written by ef_doctor_save"
+        why = f"{e.strerror}; give a file that ef_doctor_save wrote" if isinstance(e, OSError) else "it was not written by ef_doctor_save; give a file that was"
         print(f"evenflow doctor: cannot read {options.read or options.live!r}: {why}", file=sys.stderr)
         return 2

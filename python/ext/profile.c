@@ -187,14 +187,36 @@ static struct kept { /* weak references to results of sampled calls: which are s
 } kept[KEPT];
 static unsigned n_kept;
 
+static bool is_dead(const struct kept *k) {
+    return k->reference == NULL || PyWeakref_GetObject(k->reference) == Py_None;
+}
+
+/* Where to keep a new result: in place of one that has died, so that those a program holds on to
+ * stay. If the ones looked at are all alive, *more is one of the same place that then stands for
+ * the new one, too, or else NULL, and the next one in turn is given up. */
+static struct kept *place_to_keep(uint32_t place, struct kept **more) {
+    enum { LOOKED_AT = 8 };
+    *more = NULL;
+    for (int k = 0; k < LOOKED_AT; k++) {
+        struct kept *at = &kept[n_kept++ % KEPT];
+        if (is_dead(at)) return at;
+        if (at->place == place) *more = at;
+    }
+    return &kept[n_kept++ % KEPT];
+}
+
 static void keep_result(PyObject *result, uint32_t place, uint32_t weight) {
     if (result == NULL || !IS_EAGER(result) || place == 0) return;
+    struct kept *more, *k = place_to_keep(place, &more);
+    if (more != NULL && !is_dead(k)) {
+        more->weight += weight;
+        return;
+    }
     PyObject *reference = PyWeakref_NewRef(result, NULL);
     if (reference == NULL) {
         PyErr_Clear();
         return;
     }
-    struct kept *k = &kept[n_kept++ % KEPT];
     PyObject *old = k->reference;
     *k = (struct kept){reference, place, weight};
     Py_XDECREF(old);

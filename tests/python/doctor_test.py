@@ -206,6 +206,25 @@ def test_the_page_loads_nothing(tmp_path):
     assert "cannot write" in command("doctor", "--html", "/nowhere/x.html", str(program)).stderr
 
 
+def test_results_kept_among_very_many_that_are_not(tmp_path):
+    """What a program holds on to is seen however many other results come and go; the last few of many are not all of them."""
+    text = """
+import collections
+x, kept, recent = tf.ones([4]), [], collections.deque(maxlen=1500)
+for turn in range(150):
+    for _ in range(3000):
+        y = x + 1.0
+    for _ in range(30):
+        kept.append(x * 2.0)
+    for _ in range(100):
+        recent.append(x * 3.0)
+"""
+    found, diagnosis = examine(text, tmp_path / "program.py")
+    assert [f.place.line for f in found if f.code == "E303"] == [8], [report.line(f) for f in found]
+    [held] = [f.count for f in found if f.code == "E303"]
+    assert held == pytest.approx(4500, rel=0.5)
+
+
 def test_a_saver_on_another_line(tmp_path):
     """It is told to make it once, and nothing is said of the counter that it holds."""
     found, _ = examine(f"""import evenflow as tf

@@ -120,7 +120,7 @@ class Observed:
 
         self._tallies, self._note, self.peak = sums.tallies, sums.note, sums.peak
         self.place = place
-        self.kept = [(place(where), weight, held) for where, weight, held in sums.kept]
+        self.kept = [(place(where), weight, held, where) for where, weight, held in sums.kept]
         self.kept = [k for k in self.kept if k[0]]
 
     def rows(self, kind, *reasons, by=("place", "subject")):

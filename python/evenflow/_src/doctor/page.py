@@ -134,7 +134,7 @@ def _holders(observed, recorder):
     for column, moment in enumerate((peak, end)):
         for name, size in moment[3] if moment else ():
             lines.setdefault(name, [0, 0, 0])[column] = size
-    for place, weight, held in observed.kept:
+    for place, weight, held, _ in observed.kept:
         if held:
             lines.setdefault((place.file, place.line), [0, 0, 0])[2] += weight
     rows, kept = [], any(results >= 100 for *_, results in lines.values())

@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 
+import doctor_forms
 import doctor_programs
 import doctor_repaired
 import doctor_zoo_test
@@ -56,6 +57,16 @@ def examine(text, path, everything=True):
 @pytest.mark.parametrize("code", sorted(doctor_programs.PAIRS))
 def test_cause(code, tmp_path):
     wrong, right = doctor_programs.PAIRS[code]
+    found, _ = examine(wrong, tmp_path / "wrong.py")
+    line = next(k for k, text in enumerate(wrong.split("\n"), 1) if "# here" in text)
+    assert (code, line) in [(f.code, f.place.line) for f in found], [report.line(f) for f in found]
+    found, _ = examine(right, tmp_path / "right.py")
+    assert code not in [f.code for f in found], [report.line(f) for f in found]
+
+
+@pytest.mark.parametrize("name", sorted(doctor_forms.FORMS))
+def test_another_form_of_a_cause(name, tmp_path):
+    code, wrong, right = doctor_forms.FORMS[name]
     found, _ = examine(wrong, tmp_path / "wrong.py")
     line = next(k for k, text in enumerate(wrong.split("\n"), 1) if "# here" in text)
     assert (code, line) in [(f.code, f.place.line) for f in found], [report.line(f) for f in found]

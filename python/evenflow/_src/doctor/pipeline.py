@@ -170,7 +170,11 @@ ds = tf.data.Dataset.range(150000).batch(256).map(f)     # f is called 586 times
 """)
 def per_element(seen):
     python = {source.key(r.place) for r in seen.rows("Python function of a pipeline", "none", by=("place",))}
-    for s in stages(seen):
+    made = stages(seen)
+    given = {s.source[0]: s.elements for s in made}
+    for s in made:
+        if s.name == "Filter":  # it is called for each element of its source, and gives some of them
+            s = s._replace(elements=given.get(s.source[1], s.elements))
         if s.name not in ("Map", "Filter") or s.elements < 10000 or s.bytes > 256 * s.elements or source.key(s.place) in python:
             continue
         each = 1e3 * s.own_ms / s.elements

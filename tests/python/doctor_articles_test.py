@@ -88,6 +88,16 @@ ds = tf.data.Dataset.from_generator(examples, output_signature=(tf.TensorSpec([1
 for image, label in ds:  # E405
     step(image, label)
 """,
+    "single examples of a dataset that is also read in batches": """
+w = tf.Variable(tf.ones([3, 2]))
+def step(rows):
+    w.assign_sub(tf.matmul(rows, tf.matmul(rows, w), transpose_a=True))
+rows = tf.data.Dataset.from_tensor_slices(np.ones([60, 3], np.float32))
+for some in rows.batch(20):
+    step(some)
+for one in rows:  # E405
+    step(tf.expand_dims(one, 0))
+""",
     "batches of one": _CNN + """
 @tf.function
 def step(a, b):

@@ -376,6 +376,18 @@ def test_a_memory_profile(tmp_path):
     assert "cannot write" in command("doctor", "--memory", "/nowhere/x.json", str(program)).stderr
 
 
+def test_points_are_spread_evenly_over_a_long_run():
+    kept = recorder.Spread(100)
+    for k in range(98765):
+        kept.add(k)
+    assert 50 <= len(kept.kept) <= 100 and kept.kept[0] == 0 and kept.kept[-1] > 96000
+    assert len({b - a for a, b in zip(kept.kept, kept.kept[1:])}) == 1
+    few = recorder.Spread(100)
+    for k in range(100):
+        few.add(k)
+    assert few.kept == list(range(100))
+
+
 class _Full:
     """A recorder whose lists are as long as they may be, as after a run of hours."""
 

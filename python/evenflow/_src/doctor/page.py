@@ -71,17 +71,15 @@ def _finding(f, most):
 
 
 def _drift(events):
-    """(how call times at the busiest place changed over the run, that place with the kind of its calls)"""
-    calls = [e for e in events if e[2] in CALLS and e[3]]
-    if not calls:
+    """(how call times at the busiest place changed over the run, that place with the kind of its calls), of places with enough calls for
+    that. (None, None): there is none."""
+    calls = collections.defaultdict(list)
+    for e in sorted(e for e in events if e[2] in CALLS and e[3]):
+        calls[e[3], e[2]].append(e[1])
+    main = max((place for place, took in calls.items() if len(took) >= 24), key=lambda place: sum(calls[place]), default=None)
+    if main is None:
         return None, None
-    spent = collections.Counter()
-    for e in calls:
-        spent[e[3], e[2]] += e[1] if e[2] != "model entry" else 0.0
-    main = spent.most_common(1)[0][0]
-    took = [e[1] for e in sorted(e for e in calls if (e[3], e[2]) == main)]
-    if len(took) < 24:
-        return None, main
+    took = calls[main]
     part = max(8, len(took) // 4)
     first, last = sorted(took[part // 2:part + part // 2]), sorted(took[-part:])
     return last[len(last) // 2] / max(first[len(first) // 2], 1e-9), main
@@ -234,9 +232,9 @@ def _memory(recorder):
 def _pictures(recorder, observed, data, main):
     seen = [k for k in CALLS if any(c[2] == SHOWN.index(k) for c in data["calls"])]
     legend = "".join(f'<span><i style="background:var(--k{SHOWN.index(k)})"></i>{CALLED.get(k, k)}</span>' for k in seen)
-    busiest = f" ({html.escape(f'{report.short(main[0].file)}:{main[0].line}')})" if main else ""
-    calls = (f'<p class="soft">Each dot is a sampled call; the line is the median of the busiest place{busiest}. A flat line means that calls '
-             f'do not get slower.</p><p class="legend">{legend}</p><div class="chart" id="calls" data-label="call times over the run"></div>'
+    line = (f"; the line is the median of the busiest place ({html.escape(f'{report.short(main[0].file)}:{main[0].line}')}). A flat line means "
+            "that calls do not get slower." if main else ".")
+    calls = (f'<p class="soft">Each dot is a sampled call{line}</p><p class="legend">{legend}</p><div class="chart" id="calls" data-label="call times over the run"></div>'
              if len(data["calls"]) > 1 else '<p class="soft">Too few calls were sampled for a picture.</p>')
     tools = ('<div class="tools"><button id="in" aria-label="zoom in">+</button><button id="out" aria-label="zoom out">\u2212</button>'
              '<button id="left" aria-label="earlier">\u2190</button><button id="right" aria-label="later">\u2192</button>'
@@ -244,8 +242,8 @@ def _pictures(recorder, observed, data, main):
     held = "".join(f'<span><i style="background:var(--h{k})"></i>{html.escape(name)}</span>' for k, name in enumerate(data["holders"]))
     memory = ('<p class="legend"><span><i style="background:var(--k0)"></i>the process</span><span><i style="background:var(--k3)"></i>'
               'tensors</span></p><div class="chart" id="memory" data-label="memory over the run"></div>'
-              '<p class="soft">Tensors by the line that made them:</p>'
-              f'<p class="legend">{held}</p><div class="chart" id="holders" data-label="memory of tensors by line"></div>'
+              + ('<p class="soft">Tensors by the line that made them:</p>'
+                 f'<p class="legend">{held}</p><div class="chart" id="holders" data-label="memory of tensors by line"></div>' if held else "")
               if len(data["memory"]) > 1 else '<p class="soft">The run was too short for a picture.</p>')
     flame = ('<p class="soft" id="flamewhat"></p><div class="chart" id="flame" data-label="where the time went"></div>'
              if data["flame"]["t"] > 0 else '<p class="soft" id="flamewhat">The run was too short for a picture.</p>')

@@ -58,7 +58,9 @@ def batches_of_one(seen):
         generator = next((s for c in read for s in c if s.name == "Generator"), None)
         line = source.batch_of_one(row.place)
         batching = [(s, c[k - 1] if k else None) for c in read for k, s in enumerate(c) if s.name in BATCHING]
-        if line and read and not batching and sizes == 2:
+        # A source that two pipelines share has counted for both. Whatever batches this loop got went through a stage that made them.
+        batched = batching if read else [s for c in made for s in c if s.name in BATCHING and s.elements >= row.sums[1]]
+        if line and not batched and sizes == 2:
             yield row, row.place._replace(line=line), generator
         for stage, before in batching:
             if before and stage.elements == before.elements >= 2 and stage.name in ("Batch", "ParallelBatch"):

@@ -57,7 +57,7 @@ def retrace_shape(seen):
         axis = ""
         if key in plans and row.least == row.most:
             argument, d = divmod(row.least, 16)
-            axis = f"; axis {d} of argument {argument} took {times(count + 1)} sizes"
+            axis = f"; each time axis {d} of argument {argument} had another size than in the call before"
         ours = not source.is_library(row.subject)
         yield Finding("E102", row.place, count,
                       f"{named(row.subject)} met a new shape {times(count)} times{axis}",

@@ -72,14 +72,15 @@ def _finding(f, most):
 
 def _drift(events):
     """(how call times at the busiest place changed over the run, that place with the kind of its calls), of places with enough calls for
-    that. (None, None): there is none."""
-    calls = collections.defaultdict(list)
+    that, over a fifth of the time at least. (None, None): there is none."""
+    calls, end = collections.defaultdict(list), max((e[0] for e in events), default=0.0)
     for e in sorted(e for e in events if e[2] in CALLS and e[3]):
-        calls[e[3], e[2]].append(e[1])
-    main = max((place for place, took in calls.items() if len(took) >= 24), key=lambda place: sum(calls[place]), default=None)
+        calls[e[3], e[2]].append(e)
+    long = [place for place, made in calls.items() if len(made) >= 24 and made[-1][0] - made[0][0] >= 0.2 * end]
+    main = max(long, key=lambda place: sum(e[1] for e in calls[place]), default=None)
     if main is None:
         return None, None
-    took = calls[main]
+    took = [e[1] for e in calls[main]]
     part = max(8, len(took) // 4)
     first, last = sorted(took[part // 2:part + part // 2]), sorted(took[-part:])
     return last[len(last) // 2] / max(first[len(first) // 2], 1e-9), main

@@ -31,6 +31,12 @@ void ef_blocking_hooks(void *(*begin)(void), void (*end)(void *state));
 /* Takes over src, which is zeroed. */
 void ef_tensor_take(ef_tensor *dst, ef_tensor *src);
 
+/* The short form of ef_call_op for an elementwise op on one or two small eager tensors, which are
+ * valid and none of which is `out`. Returns false, having done nothing, if this is no such call, or
+ * if the thread is building a graph, records a tape or requested a device. */
+bool ef_call_small(const ef_op *op, const ef_attrs *attrs, const ef_tensor *const *in, int n_in,
+                   ef_tensor *out);
+
 /* ---- interrupting -----------------------------------------------------------------------------
  * The pulse is a counter (base/interrupt.h). A thread that runs something calls `ask` soon after
  * the pulse has changed: a status ends the run. `ask` may run user code. The pulse changes at

@@ -57,6 +57,8 @@ PyObject *op_run1(const ef_op *op, const ef_attrs *attrs, const ef_tensor *const
     if (o == NULL) return NULL;
     int n_out = 0;
     sample taken = sample_take();
+    if (taken.weight == 0 && !refused && ef_call_small(op, attrs, in, n_in, &o->t))
+        return (PyObject *)o;
     ef_status *s = call(op, attrs, in, n_in, &o->t, 1, &n_out);
     if (s != NULL) {
         Py_DECREF(o);

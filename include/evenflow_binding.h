@@ -337,6 +337,13 @@ ef_status *ef_trace_give(const ef_tensor *out, int n);
  * reference for the caller, taken by `ref`. On failure *user is NULL. */
 ef_status *ef_function_call_user(ef_function *f, const ef_tensor *const *in, int n_in,
                                  ef_tensor *out, int max_out, int *n_out, void **user);
+/* The same without a reference for the caller: *user is valid until ef_trace_leave(*held), which
+ * the caller calls with no lock held, since it may end the trace. On failure *held is NULL. */
+typedef struct ef_trace ef_trace;
+ef_status *ef_function_call_held(ef_function *f, const ef_tensor *const *in, int n_in,
+                                 ef_tensor *out, int max_out, int *n_out, void **user,
+                                 ef_trace **held);
+void ef_trace_leave(ef_trace *held); /* NULL is fine */
 /* The trace for arguments of these dtypes and shapes, found or made: its finished graph, which the
  * caller frees with ef_graph_free, and its user data with a reference, as in ef_function_call_user.
  * graph and user may be NULL. Shapes may have unknown dims. */

@@ -91,8 +91,7 @@ static ef_status *run_now(const ef_op *op, const ef_attrs *attrs, const ef_tenso
                           int n_in, ef_tensor *out, int max_out, int *n_out) {
     EF_TRY(materialize_inputs(op, in, n_in));
     const void *fields = attrs != NULL ? ef_attrs_fields(attrs) : NULL;
-    if (n_in > 0 && max_out > 0 &&
-        ef_op_run_small(op, fields, (ef_tensor *const *)in, n_in, out)) {
+    if (n_in > 0 && max_out > 0 && ef_op_run_small(op, fields, (ef_tensor *const *)in, n_in, out)) {
         *n_out = 1;
         return NULL;
     }

@@ -154,6 +154,7 @@ typedef struct ef_op_desc {
     const ef_attr_desc
         *attr; /* in TensorFlow's order as far as we know it; inferred ones included */
     bool stateful, has_gradient;
+    bool small; /* elementwise, with one or two inputs and no attributes: see ef_call_small */
 } ef_op_desc;
 int ef_op_count(void);
 const ef_op *ef_op_at(int k);                      /* in order of name; NULL beyond the last */

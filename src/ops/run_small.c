@@ -29,6 +29,11 @@ static uint64_t learn(const ef_op *op) {
     return word;
 }
 
+bool ef_op_may_be_small(const ef_op *op) {
+    uint64_t word = learn(op);
+    return (word >> SHIFT_IN & 3) != 0 && !(word >> SHIFT_ATTRS & 1);
+}
+
 bool ef_op_run_small(const ef_op *op, const void *attrs, ef_tensor *const *in, int n_in,
                      ef_tensor *out) {
     const ef_tensor *x = in[0], *y = in[n_in - 1];

@@ -31,6 +31,12 @@ void ef_blocking_hooks(void *(*begin)(void), void (*end)(void *state));
 /* Takes over src, which is zeroed. */
 void ef_tensor_take(ef_tensor *dst, ef_tensor *src);
 
+/* The short form of ef_call_op for an elementwise op on one or two small eager tensors, which are
+ * valid and none of which is `out`. Returns false, having done nothing, if this is no such call, or
+ * if the thread is building a graph, records a tape or requested a device. */
+bool ef_call_small(const ef_op *op, const ef_attrs *attrs, const ef_tensor *const *in, int n_in,
+                   ef_tensor *out);
+
 /* ---- interrupting -----------------------------------------------------------------------------
  * The pulse is a counter (base/interrupt.h). A thread that runs something calls `ask` soon after
  * the pulse has changed: a status ends the run. `ask` may run user code. The pulse changes at
@@ -148,6 +154,7 @@ typedef struct ef_op_desc {
     const ef_attr_desc
         *attr; /* in TensorFlow's order as far as we know it; inferred ones included */
     bool stateful, has_gradient;
+    bool small; /* elementwise, with one or two inputs and no attributes: see ef_call_small */
 } ef_op_desc;
 int ef_op_count(void);
 const ef_op *ef_op_at(int k);                      /* in order of name; NULL beyond the last */
@@ -331,6 +338,13 @@ ef_status *ef_trace_give(const ef_tensor *out, int n);
  * reference for the caller, taken by `ref`. On failure *user is NULL. */
 ef_status *ef_function_call_user(ef_function *f, const ef_tensor *const *in, int n_in,
                                  ef_tensor *out, int max_out, int *n_out, void **user);
+/* The same without a reference for the caller: *user is valid until ef_trace_leave(*held), which
+ * the caller calls with no lock held, since it may end the trace. On failure *held is NULL. */
+typedef struct ef_trace ef_trace;
+ef_status *ef_function_call_held(ef_function *f, const ef_tensor *const *in, int n_in,
+                                 ef_tensor *out, int max_out, int *n_out, void **user,
+                                 ef_trace **held);
+void ef_trace_leave(ef_trace *held); /* NULL is fine */
 /* The trace for arguments of these dtypes and shapes, found or made: its finished graph, which the
  * caller frees with ef_graph_free, and its user data with a reference, as in ef_function_call_user.
  * graph and user may be NULL. Shapes may have unknown dims. */

@@ -49,6 +49,63 @@ EF_TEST(a_record_taken_apart) {
     CHECK(ef_op_describe(ef_op_find("AssignVariableOp"))->stateful);
 }
 
+/* ---- small calls ------------------------------------------------------------------------------
+ */
+
+static bool small_call(const char *name, const ef_tensor *x, const ef_tensor *y, ef_tensor *out) {
+    const ef_tensor *in[] = {x, y};
+    memset(out, 0x55, sizeof *out); /* `out` need not be zeroed */
+    return ef_call_small(ef_op_find(name), NULL, in, y != NULL ? 2 : 1, out);
+}
+
+EF_TEST(small_calls_are_run) {
+    const float few[] = {1, -2, 3}, eight[8] = {1, 2, 3, 4, 5, 6, 7, 8}, nine[9] = {1};
+    const double doubles[] = {1, 2, 3, 4, 5};
+    ef_tensor x, y, v, w, u, d, out;
+    scalar(&x, 2);
+    scalar(&y, 3);
+    vector(&v, 3, few);
+    vector(&w, 8, eight);
+    vector(&u, 9, nine);
+    CHECK_OK(ef_tensor_from(EF_F64, &(ef_shape){.rank = 1, .dim = {5}}, doubles, &d));
+    CHECK(small_call("AddV2", &x, &y, &out) && at(&out, 0) == 5 && out.rank == 0);
+    CHECK(small_call("Neg", &v, NULL, &out) && at(&out, 1) == 2 && out.rank == 1);
+    CHECK(out.dim[0] == 3);
+    CHECK(small_call("Mul", &w, &w, &out) && at(&out, 7) == 64);
+    CHECK(small_call("Less", &x, &y, &out) && out.dtype == EF_BOOL && *(bool *)out.data);
+    CHECK(!small_call("AddV2", &x, &v, &out)); /* broadcast */
+    CHECK(!small_call("AddV2", &u, &u, &out)); /* too large */
+    CHECK(!small_call("AddV2", &d, &d, &out));
+    CHECK(!small_call("AddV2", &x, NULL, &out)); /* one input is missing */
+    CHECK(!small_call("Neg", &x, &y, &out));
+    CHECK(!small_call("BitwiseAnd", &x, &y, &out));  /* takes no floats */
+    CHECK(!small_call("LeakyRelu", &x, NULL, &out)); /* has an attribute */
+    CHECK(!small_call("MatMul", &x, &y, &out));
+    CHECK(ef_op_describe(ef_op_find("AddV2"))->small);
+    CHECK(!ef_op_describe(ef_op_find("LeakyRelu"))->small);
+    CHECK(!ef_op_describe(ef_op_find("MatMul"))->small);
+    ef_tensor_release(&u);
+    ef_tensor_release(&d);
+}
+
+EF_TEST(small_calls_leave_others_alone) {
+    ef_tensor x, out;
+    scalar(&x, 2);
+    ef_graph *g = ef_graph_new();
+    CHECK_OK(ef_graph_enter(g));
+    CHECK(!small_call("AddV2", &x, &x, &out)); /* it becomes a node */
+    CHECK_OK(ef_graph_leave(g));
+    ef_graph_free(g);
+    ef_tape *tape;
+    CHECK_OK(ef_tape_start(false, &tape));
+    CHECK(!small_call("AddV2", &x, &x, &out)); /* it is recorded */
+    ef_tape_free(tape);
+    CHECK_OK(ef_context_set(&(ef_context_options){.device = "CPU:0"}));
+    CHECK(!small_call("AddV2", &x, &x, &out)); /* a device was requested */
+    CHECK_OK(ef_context_set(NULL));
+    CHECK(small_call("AddV2", &x, &x, &out) && at(&out, 0) == 4);
+}
+
 /* ---- inside graphs -----------------------------------------------------------------------------
  */
 
@@ -362,6 +419,38 @@ EF_TEST(a_trace_carries_data) {
     ef_graph_free(g);
 }
 
+EF_TEST(a_held_trace_outlives_its_eviction) {
+    atomic_int ended = 0;
+    int n;
+    ef_function *f;
+    ef_tensor x, y;
+    const float v[] = {1, 2, 3};
+    void *user, *later;
+    ef_trace *held, *other;
+    CHECK_OK(ef_function_new(twice, &ended, "twice", &f));
+    const ef_tensor *in[] = {&x};
+    vector(&x, 3, v);
+    CHECK_OK(ef_function_call_held(f, in, 1, &y, 1, &n, &user, &held));
+    CHECK(user != NULL && held != NULL);
+    ef_tensor_release(&y);
+    CHECK(fails(ef_function_call_held(f, in, 1, &y, 0, &n, &later, &other), EF_INVALID));
+    CHECK(later == NULL && other == NULL);
+    ef_trace_leave(other);
+    ef_tensor_release(&x);
+    vector(&x, 2, v); /* replaces the trace by one with a symbolic size */
+    CHECK_OK(ef_function_call_held(f, in, 1, &y, 1, &n, &later, &other));
+    CHECK(later != user && at(&y, 1) == 4);
+    ef_tensor_release(&y);
+    ef_tensor_release(&x);
+    CHECK_INT(ended, 0);
+    ef_trace_leave(held);
+    CHECK_INT(ended, 1);
+    ef_trace_leave(other);
+    CHECK_INT(ended, 1);
+    ef_function_free(f);
+    CHECK_INT(ended, 2);
+}
+
 EF_TEST(a_signature_is_kept) {
     atomic_int ended = 0;
     int n;
@@ -635,6 +724,9 @@ int main(void) {
     EF_RUN(open_sizes_are_unknown_from_the_first_trace_on);
     EF_RUN(a_function_told_not_to_relax);
     EF_RUN(data_of_traces_outlives_them_while_held);
+    EF_RUN(a_held_trace_outlives_its_eviction);
+    EF_RUN(small_calls_are_run);
+    EF_RUN(small_calls_leave_others_alone);
     EF_RUN(equal_sizes_that_part);
     EF_RUN(finished_graphs_are_called);
     EF_RUN(a_held_tensor_is_known_when_it_is_watched_later);

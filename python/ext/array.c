@@ -323,7 +323,16 @@ static PyObject *float_scalar(float value) {
     return o;
 }
 
+static PyObject *other_to_array(tensor_object *o, array_use use);
+
 PyObject *tensor_to_array(tensor_object *o, array_use use) {
+    const ef_tensor *t = &o->t;
+    if (t->dtype == EF_F32 && t->rank == 0 && t->data == (const void *)t->small)
+        return float_scalar(*(const float *)t->data);
+    return other_to_array(o, use);
+}
+
+static PyObject *other_to_array(tensor_object *o, array_use use) {
     const void *data;
     if (tensor_materialize(&o->t, &data) < 0) return NULL;
     const ef_tensor *t = &o->t;
@@ -384,7 +393,7 @@ static bool is_temporary(PyObject *o) {
 static PyObject *method_call(PyObject *self, PyObject *const *args, size_t n, PyObject *names) {
     (void)self;
     if (PyVectorcall_NARGS(n) != 1 || (names != NULL && PyTuple_GET_SIZE(names) > 0) ||
-        !PyObject_TypeCheck(args[0], eager_type))
+        !(IS_EAGER(args[0]) || PyObject_TypeCheck(args[0], eager_type)))
         return PyErr_Format(PyExc_TypeError,
                             "Tensor.numpy() takes an eager tensor and no argument");
     return tensor_to_array((tensor_object *)args[0],
@@ -404,9 +413,11 @@ static PyType_Slot method_slots[] = {{Py_tp_call, PyVectorcall_Call},
                                      {Py_tp_descr_get, method_get},
                                      {Py_tp_members, method_members},
                                      {0, NULL}};
-static PyType_Spec method_spec = {
-    "evenflow._core.numpy_method", sizeof(numpy_method), 0,
-    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR, method_slots};
+/* Immutable: the interpreter then keeps the method in its inline cache instead of looking it up. */
+static PyType_Spec method_spec = {"evenflow._core.numpy_method", sizeof(numpy_method), 0,
+                                  Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL |
+                                      Py_TPFLAGS_METHOD_DESCRIPTOR | Py_TPFLAGS_IMMUTABLETYPE,
+                                  method_slots};
 
 int numpy_init(void) {
     PyTypeObject *type = (PyTypeObject *)PyType_FromSpec(&method_spec);

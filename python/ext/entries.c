@@ -25,11 +25,18 @@ static PyObject *held(const entry *e, int k) { /* the k-th object, borrowed; NUL
     return o == Py_None ? NULL : o;
 }
 
+/* Word by word: the key was just written so, and wider loads would wait until it is in the cache.
+ */
+static bool same_words(const entry *e, const key *k) {
+    if (e->n_words != k->n_words) return false;
+    for (int i = 0; i < k->n_words; i++)
+        if (e->word[i] != k->word[i]) return false;
+    return true;
+}
+
 /* 1: the entry has this key; 0: it has another; -1: an object of its key died */
 static int matches(const entry *e, const key *k) {
-    if (e->hash != k->hash || e->n_words != k->n_words || e->n_objects != k->n_objects ||
-        memcmp(e->word, k->word, (size_t)k->n_words * sizeof *k->word) != 0)
-        return 0;
+    if (e->hash != k->hash || e->n_objects != k->n_objects || !same_words(e, k)) return 0;
     for (int i = 0; i < k->n_objects; i++) {
         PyObject *o = held(e, i);
         if (o == NULL) return -1;

@@ -12,15 +12,17 @@
 
 typedef struct results {
     int n, room;
-    packing *packing;
-    ef_tensor *at, few[FEW_RESULTS];
+    packing *packing; /* valid until `held` is left */
+    ef_trace *held;
+    ef_tensor *at, *more, few[FEW_RESULTS]; /* more: allocated, or NULL */
+    tensor_object *one; /* if the call probably returns one tensor: the object that it becomes */
 } results;
 
 static ef_status *make_room(results *r, int n) {
     ef_tensor *more = PyMem_Malloc((size_t)n * sizeof *more);
     if (more == NULL) return ef_status_make(EF_NO_MEMORY, "no memory for the results");
-    if (r->at != r->few) PyMem_Free(r->at);
-    r->at = more;
+    PyMem_Free(r->more);
+    r->at = r->more = more;
     r->room = n;
     return NULL;
 }
@@ -40,7 +42,8 @@ static ef_status *run_once(entry *e, const walk *w, results *r) {
     void **user = (void **)&r->packing;
     engine_call v;
     engine_begin(&v, (e->heavy || any_deferred(w)) && !recording());
-    s = engine_end(&v, ef_function_call_user(e->f, w->t, w->n_t, r->at, r->room, &r->n, user));
+    s = engine_end(
+        &v, ef_function_call_held(e->f, w->t, w->n_t, r->at, r->room, &r->n, user, &r->held));
     if (atomic_load_explicit(&profile_waiting, memory_order_relaxed) > 0)
         profile_resolve(e->owner->python);
     if (measure && e->calls > 1) e->heavy = nanoseconds() - began > LONG_CALL;
@@ -58,6 +61,17 @@ static ef_status *run(entry *e, const walk *w, results *r) {
         ef_status_free(s); /* nothing ran: this trace has more results than there was room for */
         if (e->most_results < r->n) e->most_results = r->n;
     }
+}
+
+/* Python's form of the results, which are taken over. */
+static PyObject *packed(entry *e, results *r) {
+    const packing *p = r->packing;
+    e->one_tensor = p != NULL && p->pack == NULL && p->whole.kind == P_TENSOR && r->n == 1;
+    if (!e->one_tensor || r->one == NULL || r->at != &r->one->t)
+        return result_pack(r->packing, r->at, r->n);
+    tensor_object *o = r->one;
+    r->one = NULL;
+    return tensor_finish(o);
 }
 
 /* ---- traces ---------------------------------------------------------------------------------- */
@@ -158,6 +172,8 @@ PyObject *function_call_bound(function_object *self, PyObject *const *items, Py_
     r.room = FEW_RESULTS;
     r.packing = NULL;
     r.at = r.few;
+    r.more = NULL;
+    r.one = NULL;
     entry *e = NULL;
     if (!walk_begin(&w, items, n_items, kwargs, self->by_spec)) goto done;
     if (w.k.variables && others_before(self, &w.k)) {
@@ -173,6 +189,11 @@ PyObject *function_call_bound(function_object *self, PyObject *const *items, Py_
     }
     if ((e = entry_find(self, &w.k)) == NULL) goto done;
     if (recording()) graph_grows();
+    if (e->one_tensor && (r.one = tensor_make()) == NULL) goto done;
+    if (r.one != NULL) {
+        r.at = &r.one->t;
+        r.room = 1;
+    }
     calling c = {.outer = function_now, e, items, n_items, kwargs};
     function_now = &c;
     sample taken = sample_take();
@@ -186,10 +207,11 @@ PyObject *function_call_bound(function_object *self, PyObject *const *items, Py_
     }
     function_now = c.outer;
     if (s != NULL) {
+        if (r.one != NULL) memset(&r.one->t, 0, sizeof r.one->t); /* there is no result */
         raise_status(s, NULL);
     } else {
-        result = result_pack(r.packing, r.at, r.n);
-        if (r.packing != NULL) packing_end(r.packing);
+        result = packed(e, &r);
+        ef_trace_leave(r.held);
     }
     if (taken.weight > 0) sampled(&taken, self, &c, &w, result);
     if (result != NULL &&
@@ -208,6 +230,7 @@ PyObject *function_call_bound(function_object *self, PyObject *const *items, Py_
     Py_DECREF(self);
 done:
     walk_end(&w);
-    if (r.at != r.few) PyMem_Free(r.at);
+    Py_XDECREF(r.one);
+    PyMem_Free(r.more);
     return result;
 }

@@ -49,6 +49,7 @@ typedef struct entry {
     bool by_spec;                  /* copied from the key that it was made for */
     unsigned calls;
     int most_results; /* the most that a call has returned, if above FEW_RESULTS */
+    bool one_tensor;  /* the last call returned a tensor, not a structure */
     int users;        /* calls in progress */
 } entry;
 

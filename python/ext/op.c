@@ -57,6 +57,8 @@ PyObject *op_run1(const ef_op *op, const ef_attrs *attrs, const ef_tensor *const
     if (o == NULL) return NULL;
     int n_out = 0;
     sample taken = sample_take();
+    if (taken.weight == 0 && !refused && ef_call_small(op, attrs, in, n_in, &o->t))
+        return (PyObject *)o;
     ef_status *s = call(op, attrs, in, n_in, &o->t, 1, &n_out);
     if (s != NULL) {
         Py_DECREF(o);
@@ -311,9 +313,32 @@ static PyObject *dispatched(op_object *self, PyObject *const *args, Py_ssize_t n
     return answer;
 }
 
+/* The usual call of an elementwise op: small eager tensors, and nothing else. NULL: it is another
+ * call, or an exception is set. */
+static PyObject *call_small(const op_object *self, PyObject *const *args, int n) {
+    const ef_tensor *in[2];
+    if (profile_left <= 0 || refused) return NULL;
+    for (int k = 0; k < n; k++) {
+        in[k] = &((tensor_object *)args[k])->t;
+        if (!IS_EAGER(args[k]) || in[k]->data != (const void *)in[k]->small) return NULL;
+    }
+    tensor_object *o = tensor_make();
+    if (o == NULL) return NULL;
+    if (ef_call_small(self->op, NULL, in, n, &o->t)) {
+        profile_left--; /* as sample_take */
+        return (PyObject *)o;
+    }
+    Py_DECREF(o);
+    return NULL;
+}
+
 PyObject *op_call(PyObject *callable, PyObject *const *args, size_t nargsf, PyObject *names) {
     op_object *self = (op_object *)callable;
     Py_ssize_t n = PyVectorcall_NARGS(nargsf);
+    if (self->desc->small && names == NULL && n == self->desc->n_in) {
+        PyObject *small = call_small(self, args, (int)n);
+        if (small != NULL || PyErr_Occurred()) return small;
+    }
     PyObject *value[MAX_PARAMS];
     memset(value, 0, (size_t)self->n_params * sizeof *value);
     if (bind(self, args, n, names, value) < 0) return NULL;

@@ -271,7 +271,8 @@ static bool int_fits(PyObject *o, int dtype) {
 }
 
 static int add_feed(request *r, PyObject *key, PyObject *value) {
-    if (!is_ours(r, key) || IS_SYMBOLIC(value) || IS_VARIABLE(value)) return ODD;
+    if (!is_ours(r, key)) return ODD;
+    if (!PyFloat_CheckExact(value) && (IS_SYMBOLIC(value) || IS_VARIABLE(value))) return ODD;
     ef_tensor *feed = &r->feed[r->n_feed];
     operand *v = &r->value[r->n_feed];
     *feed = ((tensor_object *)key)->t;

@@ -41,10 +41,12 @@ static void *grown(walk *w, void *at, const void *few, int n, int *room, size_t 
     return more;
 }
 
-static void word(walk *w, uint64_t v) {
+static inline void word(walk *w, uint64_t v) {
     key *k = &w->k;
-    k->word = grown(w, k->word, w->few_word, k->n_words, &w->word_room, sizeof *k->word);
-    if (w->failed) return;
+    if (__builtin_expect(k->n_words == w->word_room, 0)) {
+        k->word = grown(w, k->word, w->few_word, k->n_words, &w->word_room, sizeof *k->word);
+        if (w->failed) return;
+    }
     k->word[k->n_words++] = v;
     k->hash = (k->hash ^ v) * 0x9E3779B97F4A7C15u;
     k->hash ^= k->hash >> 29;
@@ -412,7 +414,15 @@ bool walk_begin(walk *w, PyObject *const *items, Py_ssize_t n_items, PyObject *k
     w->open_room = FEW_OPEN;
     w->t_room = w->held_room = FEW_TENSORS;
     w->failed = false;
-    for (Py_ssize_t i = 0; i < n_items && !w->failed; i++) look(w, items[i]);
+    bool recorded = recording();
+    for (Py_ssize_t i = 0; i < n_items && !w->failed; i++) {
+        if (IS_EAGER(items[i]) && !recorded && w->n_t < w->t_room) { /* the usual argument */
+            w->t[w->n_t++] = &((tensor_object *)items[i])->t;
+            word(w, K_TENSOR);
+        } else {
+            look(w, items[i]);
+        }
+    }
     if (kwargs != NULL && !w->failed) look(w, kwargs);
     return !w->failed;
 }

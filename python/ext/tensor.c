@@ -10,7 +10,7 @@
 PyTypeObject *core_type, *tensor_type, *eager_type, *symbolic_type;
 
 enum { SPARE = 256 };
-static tensor_object *spare[SPARE];
+static tensor_object *spare[SPARE]; /* their tensors were released, so they are zeroed */
 static int n_spare;
 
 tensor_object *tensor_make(void) {
@@ -22,9 +22,9 @@ tensor_object *tensor_make(void) {
     } else {
         o = PyObject_GC_New(tensor_object, eager_type);
         if (o == NULL) return NULL;
+        memset(&o->t, 0, sizeof o->t);
     }
     o->dict = o->weak = NULL;
-    memset(&o->t, 0, sizeof o->t);
     return o;
 }
 

@@ -3,6 +3,7 @@
 #ifndef EF_EAGER_CONTEXT_H
 #define EF_EAGER_CONTEXT_H
 #include "graph/graph.h"
+#include <stdatomic.h>
 
 struct ef_trace_notes;
 typedef struct ef_thread_state {
@@ -43,6 +44,7 @@ ef_status *ef_pending_add(const ef_op *op, const ef_attrs *attrs, const ef_tenso
 /* Inputs with fewer bytes are not worth deferring. Set by EF_DEFER_BYTES; 0: defer all ops that can
  * be. */
 extern int64_t ef_defer_bytes;
+extern atomic_bool ef_small_calls; /* the engine has started, and does not defer small ops */
 bool ef_pending_owned(const ef_storage *s); /* computed, into bytes that nobody else holds */
 bool ef_pending_on(void);                   /* false: EVENFLOW_SYNC=1 or ef_sync_set */
 

@@ -275,9 +275,11 @@ static ef_status *call_exactly(ef_function *f, const ef_tensor *const *in, int n
     return call_trace(*t, f->name, in, out, max_out, n_out);
 }
 
-ef_status *ef_function_call_user(ef_function *f, const ef_tensor *const *in, int n_in,
-                                 ef_tensor *out, int max_out, int *n_out, void **user) {
-    if (user != NULL) *user = NULL;
+ef_status *ef_function_call_held(ef_function *f, const ef_tensor *const *in, int n_in,
+                                 ef_tensor *out, int max_out, int *n_out, void **user,
+                                 ef_trace **held) {
+    *user = NULL;
+    *held = NULL;
     if (f == NULL || n_in < 0 || (n_in > 0 && in == NULL) || n_out == NULL)
         return ef_error(EF_INVALID, "ef_function_call: function, in and n_out must not be NULL");
     ef_eager_start();
@@ -289,11 +291,28 @@ ef_status *ef_function_call_user(ef_function *f, const ef_tensor *const *in, int
     if (s == NULL) {
         s = call_trace(t, f->name, in, out, max_out, n_out);
         if (EF_UNLIKELY(s != NULL)) s = call_exactly(f, in, n_in, &t, out, max_out, n_out, s);
-        if (s == NULL) hand_out(t, user);
-        ef_trace_unref(t);
+        if (s == NULL) {
+            *user = t->user;
+            *held = t;
+        } else {
+            ef_trace_unref(t);
+        }
     }
     ef_leave_home(home);
     return s;
+}
+
+void ef_trace_leave(ef_trace *held) { ef_trace_unref(held); }
+
+ef_status *ef_function_call_user(ef_function *f, const ef_tensor *const *in, int n_in,
+                                 ef_tensor *out, int max_out, int *n_out, void **user) {
+    ef_trace *t;
+    void *unused;
+    if (user != NULL) *user = NULL;
+    EF_TRY(ef_function_call_held(f, in, n_in, out, max_out, n_out, &unused, &t));
+    hand_out(t, user);
+    ef_trace_unref(t);
+    return NULL;
 }
 
 ef_status *ef_function_call(ef_function *f, const ef_tensor *const *in, int n_in, ef_tensor *out,

@@ -4,6 +4,7 @@
 #include "base/arena.h"
 #include "base/mutex.h"
 #include "evenflow_binding.h"
+#include "ops/run.h"
 #include "ops/signature.h"
 #include <stdatomic.h>
 #include <stdio.h>
@@ -122,6 +123,7 @@ static const ef_op_desc *make(const ef_op *op) {
                       .out = arg + s->n_in,
                       .attr = attr,
                       .stateful = (op->traits & (EF_STATEFUL | EF_EFFECT)) != 0,
+                      .small = ef_op_may_be_small(op),
                       .has_gradient = op->grad != NULL || (op->traits & EF_CONTROL) != 0};
     return d;
 }

@@ -3,7 +3,6 @@
  * allocated. */
 #include "ops/run.h"
 #include "base/alloc.h"
-#include "ops/elementwise.h"
 #include "tensor/scratch.h"
 
 enum { ON_STACK = 16 }; /* up to this many arguments need no heap memory */
@@ -103,34 +102,4 @@ ef_status *ef_op_run(ef_context *context, const ef_op *op, const void *attrs, ef
     if (s == NULL) s = ef_op_execute(context, op, attrs, in, n_in, outs, out, *n_out);
     ef_free(many);
     return s;
-}
-
-bool ef_op_run_small(const ef_op *op, const void *attrs, ef_tensor *const *in, int n_in,
-                     ef_tensor *out) {
-    const ef_tensor *x = in[0], *y = in[n_in - 1];
-    if (op->tile == NULL || n_in > 2 || x->dtype != y->dtype || x->rank != y->rank ||
-        op->kernel[0].run != ef_run_elementwise || op->kernel[0].when != NULL)
-        return false;
-    const ef_signature *s = ef_op_signature(op);
-    ef_tile_fn *tile = op->tile[x->dtype];
-    if (tile == NULL || s->n_in != n_in || !s->uniform ||
-        !ef_dtype_in((ef_dtype)x->dtype, s->var[0].set & op->kernel[0].types))
-        return false;
-    int64_t n = 1;
-    for (int d = 0; d < x->rank; d++) {
-        if (x->dim[d] != y->dim[d]) return false;
-        n *= x->dim[d];
-    }
-    ef_dtype type = s->out[0].type_var == 0 ? (ef_dtype)x->dtype : s->out[0].fixed;
-    if (n < 1 || n > 8 || (size_t)n * ef_dtype_size(type) > sizeof out->small) return false;
-    out->dtype = (uint8_t)type;
-    out->rank = x->rank;
-    out->device = out->flags = 0;
-    out->tape = NULL;
-    memcpy(out->dim, x->dim, sizeof out->dim);
-    out->data = out->small;
-    out->storage = NULL;
-    const void *data[] = {x->data, y->data};
-    tile(out->small, data, n, 0, attrs);
-    return true;
 }

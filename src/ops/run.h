@@ -10,10 +10,12 @@
  * their data. */
 ef_status *ef_op_run(ef_context *context, const ef_op *op, const void *attrs, ef_tensor *const *in,
                      int n_in, ef_tensor *out, int max_out, int *n_out);
-/* Runs a small elementwise op whose operands have one dtype and shape, so that nothing is inferred
- * or allocated. Returns false, having done nothing, if the call is not of this kind. */
+/* run_small.c: runs a small elementwise op whose operands have one dtype and shape, so that nothing
+ * is inferred or allocated. n_in is at least 1; `out` need not be zeroed. Returns false, having
+ * done nothing, if the call is not of this kind. */
 bool ef_op_run_small(const ef_op *op, const void *attrs, ef_tensor *const *in, int n_in,
                      ef_tensor *out);
+bool ef_op_may_be_small(const ef_op *op); /* whether some call of it without attributes is */
 /* The fact of an existing tensor, for inference. `handle` is space for the fact of a resource's
  * value. */
 void ef_fact_of(const ef_tensor *t, ef_fact *fact, ef_fact *handle);

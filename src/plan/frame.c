@@ -4,6 +4,7 @@
 #include "base/interrupt.h"
 #include "plan/plan.h"
 #include "profile/event.h"
+#include <stddef.h>
 
 static void slot_template(ef_tensor *t, const ef_slot *s) {
     t->flags = 0;
@@ -216,16 +217,30 @@ ef_status *ef_frame_run(ef_frame *f) {
     return NULL;
 }
 
+/* A small value is copied; the slot stays as it is. One number is copied as such: the kernel has
+ * just stored it, and wider loads would wait until it is in the cache. */
+static void take_small(ef_tensor *out, const ef_tensor *t) {
+    memcpy(out, t, offsetof(ef_tensor, data));
+    out->data = out->small;
+    out->storage = NULL;
+    if (t->rank == 0 && ef_dtype_size((ef_dtype)t->dtype) == sizeof(uint32_t))
+        memcpy(out->small, t->small, sizeof(uint32_t));
+    else
+        memcpy(out->small, t->small, sizeof out->small);
+}
+
 ef_status *ef_frame_take(ef_frame *f, int k, ef_tensor *out) {
     int32_t at = f->plan->out[k].slot;
     ef_tensor *t = &f->slot[at];
+    if (t->storage == NULL && t->data == (const void *)t->small) {
+        take_small(out, t);
+        return NULL;
+    }
     bool last = true; /* an owned value is moved to the last output that has its slot */
     for (int32_t j = k + 1; j < f->plan->n_outputs; j++) last = last && f->plan->out[j].slot != at;
     if (f->plan->slot[at].owned && last) {
         ef_tensor_move(out, t);
         slot_template(t, &f->plan->slot[at]);
-        if (out->data == (void *)out->small) /* views that are still to be taken read it here */
-            memcpy(t->small, out->small, sizeof t->small);
         return NULL;
     }
     return ef_tensor_keep(out, t);

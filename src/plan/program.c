@@ -75,7 +75,7 @@ ef_status *ef_program_make(ef_graph *g, const uint8_t *own_inputs, ef_program **
     ef_keeper_join(&p->keeper);
     p->graph = ef_graph_ref(g);
     p->key_words = g->n_inputs * (EF_MAX_RANK + 2);
-    ef_mutex_init(&p->lock, EF_RANK_PROGRAM, EF_MUTEX_PLAIN);
+    ef_mutex_init(&p->lock, EF_RANK_PROGRAM, EF_MUTEX_BIASED);
     *out = p;
     return NULL;
 }
@@ -95,7 +95,7 @@ ef_status *ef_program_bind(ef_program *base, const ef_tensor *const *value, size
     p->bound = bound;
     p->n_bound = n;
     for (size_t k = 0; k < n; k++) ef_tensor_copy(&bound[k], value[k]);
-    ef_mutex_init(&p->lock, EF_RANK_PROGRAM, EF_MUTEX_PLAIN);
+    ef_mutex_init(&p->lock, EF_RANK_PROGRAM, EF_MUTEX_BIASED);
     *out = p;
     return NULL;
 }

@@ -45,7 +45,7 @@ ef_status *ef_function_new(ef_trace_fn *trace, void *user, const char *name, ef_
         ef_free(f);
         return ef_no_memory(16);
     }
-    ef_mutex_init(&f->lock, EF_RANK_FUNCTION, EF_MUTEX_PLAIN);
+    ef_mutex_init(&f->lock, EF_RANK_FUNCTION, EF_MUTEX_BIASED);
     f->keeper.kind = EF_KEPT_TRACES;
     f->keeper.take = take_trace;
     f->keeper.end = end_trace;

@@ -51,7 +51,7 @@ ef_status *ef_session_new(ef_graph *g, ef_session **out) {
         return ef_no_memory(sizeof *s);
     }
     s->graph = ef_graph_ref(g);
-    ef_mutex_init(&s->lock, EF_RANK_SESSION, EF_MUTEX_PLAIN);
+    ef_mutex_init(&s->lock, EF_RANK_SESSION, EF_MUTEX_BIASED);
     s->keeper.kind = EF_KEPT_REQUESTS;
     s->keeper.take = take_request;
     s->keeper.end = end_request;
@@ -328,13 +328,19 @@ static ef_status *wrong_feed(const ef_graph *g, ef_edge e, const ef_tensor *have
     return s;
 }
 
+static bool fits(const ef_tensor *value, const ef_fact *want) {
+    if (value->dtype != want->dtype) return false;
+    if (value->rank < 0 || want->shape.rank < 0) return true;
+    if (value->rank != want->shape.rank) return false;
+    for (int d = 0; d < value->rank; d++)
+        if (!ef_dim_may_equal(value->dim[d], want->shape.dim[d])) return false;
+    return true;
+}
+
 static ef_status *check_feeds(const ef_session *s, const request *r, const ef_session_call *c) {
-    for (int k = 0; k < c->n_feeds; k++) {
-        const ef_fact *want = &r->takes[k];
-        ef_shape shape = ef_shape_from(c->value[k]);
-        if (c->value[k]->dtype != want->dtype || !ef_shape_may_equal(&shape, &want->shape))
-            return wrong_feed(s->graph, c->feed[k], c->value[k], want);
-    }
+    for (int k = 0; k < c->n_feeds; k++)
+        if (!fits(c->value[k], &r->takes[k]))
+            return wrong_feed(s->graph, c->feed[k], c->value[k], &r->takes[k]);
     return NULL;
 }
 

@@ -83,6 +83,14 @@ static ef_status *fill_strings(ef_str *to, const char *const *from, int64_t n) {
 
 ef_status *ef_tensor_from(ef_dtype dtype, const ef_shape *shape, const void *values,
                           ef_tensor *out) {
+    bool plain = dtype > EF_NO_DTYPE && dtype < EF_DTYPES && ef_dtype_in(dtype, EF_PLAIN);
+    if (plain && (shape == NULL || shape->rank == 0) && values != NULL && out != NULL) {
+        memset(out, 0, sizeof *out); /* a number: nothing to check or to allocate */
+        out->dtype = (uint8_t)dtype;
+        out->data = out->small;
+        memcpy(out->small, values, ef_dtype_size(dtype));
+        return NULL;
+    }
     ef_tensor t;
     EF_TRY(out == NULL ? ef_error(EF_INVALID, "tensor: `out` is NULL")
                        : ef_tensor_new(dtype, shape, &t));

@@ -83,6 +83,42 @@ def test_attributes_are_looked_up_by_interned_names():
         assert sys.getallocatedblocks() - before < 20
 
 
+def _session_run():
+    with tf.Graph().as_default() as graph:
+        a, b = tf.compat.v1.placeholder(tf.float32, []), tf.compat.v1.placeholder(tf.float32, [])
+        c = a + b
+    session = tf.compat.v1.Session(graph=graph)
+    return lambda: session.run(c, {a: 1.0, b: 2.0})
+
+
+def _function_of(result):
+    f, a, b = tf.function(lambda a, b: result(a + b)), tf.constant(1.0), tf.constant(2.0)
+    return lambda: f(a, b)
+
+
+def _scalars(op):
+    a, b = tf.constant(1.0), tf.constant(2.0)
+    return lambda: op(a, b)
+
+
+@pytest.mark.parametrize("make", [
+    lambda: _scalars(lambda a, b: (a + b).numpy()), lambda: _scalars(tf.add), lambda: _scalars(lambda a, b: a * 2.0), _session_run,
+    lambda: _function_of(lambda v: v), lambda: _function_of(lambda v: {"v": v}), lambda: _function_of(lambda v: (v, [v * 2.0, v])),
+    lambda: _scalars(tf.function(lambda a, b: a + b).get_concrete_function(tf.TensorSpec([]), tf.TensorSpec([])))])
+def test_a_small_call_allocates_nothing(make):
+    call = make()
+    tf._core.event_burst(2000)  # sampled calls are kept until then
+    for _ in range(3000):
+        call()
+    gc.collect()
+    engine, python = tf._core.allocations(), sys.getallocatedblocks()
+    for _ in range(500):
+        call()
+    engine = tf._core.allocations() - engine
+    assert sys.getallocatedblocks() - python < 20
+    assert engine < 20  # one call in a thousand is sampled
+
+
 def test_a_result_that_is_its_own_input_makes_no_chain():
     """A cast to a wider dtype and back is dropped, so the variable is assigned the very bytes it had."""
     v = tf.Variable(tf.ones([100_000], tf.float16))

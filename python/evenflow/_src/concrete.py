@@ -1,4 +1,5 @@
 """tf.ConcreteFunction: one trace of a tf.function, its signature, and calls with tensors that match it."""
+import collections.abc
 import inspect
 import weakref
 
@@ -99,10 +100,14 @@ class FunctionType(inspect.Signature):
 
 
 def _is_again(old, new):
-    """Whether the argument `new` equals `old`, the one that the trace was made with (see `weakly`)."""
+    """Whether the argument `new` equals `old`, the one that the trace was made with (see `weakly`). As in TensorFlow, 2.0 and
+    a tensor of 2 equal 2."""
     if isinstance(old, weakref.ref):
         return old() is new
-    return old is new or (type(old) is type(new) and old == new)
+    try:
+        return old is new or bool(old == new)
+    except (TypeError, ValueError):
+        return False
 
 
 def _bound(python, args, kwargs):
@@ -149,74 +154,123 @@ def _inputs(concrete):
 
 
 def _flat_arguments(concrete, args, kwargs):
-    """The tensors of a call. The caller passes either all parameters, or only the tensors among them."""
-    given = _tensors_alone(concrete, args, kwargs)
-    if given is None:
-        given = _tensors_bound(concrete, args, kwargs)
-    fitted = []
-    for value, like in zip(given, _inputs(concrete)):
-        value = _core.convert(value, None if isinstance(value, _core.CoreTensor) else like.dtype)
+    """The tensors of a call. The arguments are those of the function's own parameters; if they do not fit, the tensors among
+    them alone, by position or by the names of the graph's inputs."""
+    try:
+        return _by_parameters(concrete, args, kwargs)
+    except TypeError as why:
+        try:
+            return _by_inputs(concrete, args, kwargs)
+        except TypeError as too:
+            raise TypeError(f"{why}\nFallback to flat signature also failed due to: {too}") from None
+
+
+def _by_inputs(concrete, args, kwargs):
+    inputs = _inputs(concrete)
+    names, left, given = [t.op.name for t in inputs], dict(kwargs), list(args)
+    text = f"{getattr(concrete, 'name', b'').decode()}({', '.join(names)})"
+    if len(args) > len(names):
+        raise TypeError(f"{text} takes {len(names)} positional arguments, got {len(args)}.")
+    missing = [name for name in names[len(args):] if name not in left]
+    if missing:
+        raise TypeError(f"{text} missing required arguments: {', '.join(sorted(missing))}.")
+    given += [left.pop(name) for name in names[len(args):]]
+    for name in left:
+        if name in names:
+            raise TypeError(f"{text} got two values for {name!r}.")
+        raise TypeError(f"{text} got unexpected keyword arguments: {', '.join(sorted(left))}.")
+    for k, (value, like) in enumerate(zip(given, inputs)):
+        if not isinstance(value, _core.Tensor):
+            raise TypeError(f"{text}: expected argument #{k}(zero-based) to be a Tensor; got {type(value).__name__} ({value}).")
         if value.dtype != like.dtype:
             raise errors.InvalidArgumentError(
-                None, None, f"cannot compute {concrete.name.decode()} as input was expected to be a {like.dtype.name} tensor but is "
-                f"a {value.dtype.name} tensor")
-        fitted.append(value)
-    return fitted
+                None, None, f"cannot compute {concrete.name.decode()} as input #{k}(zero-based) was expected to be a "
+                f"{like.dtype.name} tensor but is a {value.dtype.name} tensor")
+    return given
 
 
-def _tensors_alone(concrete, args, kwargs):
-    flat, names = nest.flatten(list(args), expand_composites=True), concrete._input_names
-    if len(flat) + len(kwargs) != len(names) or set(names[len(flat):]) != set(kwargs):
-        return None
-    flat += [kwargs[name] for name in names[len(flat):]]
-    return flat if all(isinstance(v, _core.CoreTensor) for v in flat) else None
-
-
-def _converted(value, like, refuse):
-    """An argument for the parameter `like`. A value that is no tensor is converted and must have a compatible shape."""
-    if isinstance(value, _core.CoreTensor):
-        return value
-    try:
-        value = _core.convert(value, like.dtype)
-    except (TypeError, ValueError) as e:
-        raise refuse(str(e)) from None
-    if not like.shape.is_compatible_with(value.shape):
-        raise refuse(f"Can not cast {_describe(value)} to {_describe(like)}")
-    return value
-
-
-def _tensors_bound(concrete, args, kwargs):
+def _by_parameters(concrete, args, kwargs):
     def refuse(why):
         return TypeError(f"Binding inputs to tf.function failed due to `{why}`. Received args: {args} and kwargs: {kwargs} "
                          f"for signature: {concrete.function_type}")
 
-    bound = _made_with(concrete)
-    if len(args) > len(bound):
+    bound, left, given = _made_with(concrete), dict(kwargs), list(args)
+    if len(args) > sum(kind is not inspect.Parameter.KEYWORD_ONLY for _, kind, _ in bound):
         raise refuse("too many positional arguments")
-    left, flat = dict(kwargs), []
-    for k, (name, _, made_with) in enumerate(bound):
-        if k < len(args):
-            value = args[k]
-        elif name in left:
-            value = left.pop(name)
-        else:
+    for k, (name, kind, _) in enumerate(bound):
+        if k >= len(args) and name not in left:
             raise refuse(f"missing a required argument: {name!r}")
-        if isinstance(made_with, _core.Tensor):
-            value = _converted(value, made_with, refuse)
-        try:
-            nest.assert_same_structure(made_with, value, expand_composites=True)
-        except (TypeError, ValueError):
-            raise refuse(f"Can not cast {value!r} to {_describe(made_with)}") from None
-        for old, new in zip(nest.flatten(made_with, expand_composites=True), nest.flatten(value, expand_composites=True)):
-            if isinstance(old, _core.Tensor):
-                flat.append(new)
-            elif isinstance(old, Taken) and isinstance(new, old.kind) and new._ef_argument()[0] == old.fixed:
-                flat += new._ef_argument()[1]
-            elif not _is_again(old, new):
-                raise refuse(f"Can not cast {new!r} to {_describe(old)}")
+        if k >= len(args):
+            given.append(left.pop(name))
+        elif name in left and kind is not inspect.Parameter.POSITIONAL_ONLY:
+            raise refuse(f"multiple values for argument {name!r}")
     if left:
         raise refuse(f"got an unexpected keyword argument {next(iter(left))!r}")
-    return flat
+    return [t for (_, _, made_with), value in zip(bound, given) for t in _cast(made_with, value, refuse)]
+
+
+def _cast(old, new, refuse):
+    """The tensors of `new`, an argument in place of `old`, which the trace was made with."""
+    if isinstance(old, _core.Tensor):
+        return [_cast_to_tensor(old, new, refuse)]
+    if type(old) in (list, tuple) or hasattr(old, "_fields"):
+        fields = getattr(old, "_fields", None)  # a named tuple of another class will do if it has the same
+        if not isinstance(new, type(old) if fields is None else tuple) or getattr(new, "_fields", None) != fields:
+            raise refuse(f"Can not cast {new!r} to {type(old).__name__} type.")
+        if len(new) != len(old):
+            raise refuse(f"Can not cast {new!r} to {_describe(old)}")
+        return [t for pair in zip(old, new) for t in _cast(*pair, refuse)]
+    if type(old) is dict:
+        if not isinstance(new, collections.abc.Mapping):
+            raise refuse(f"Can not cast {new!r} to a Dict type.")
+        if set(new) != set(old):
+            raise refuse(f"{new!r} has different keys with the TraceType {_describe(old)}.")
+        return [t for k in _sorted(old) for t in _cast(old[k], new[k], refuse)]
+    if nest.is_nested(old):  # a class made by attrs
+        return _cast_parts(old, new, nest.flatten(old), nest.flatten, refuse)
+    if isinstance(old, CompositeTensor):
+        return _cast_parts(old, new, nest.flatten(old, expand_composites=True),
+                           lambda v: nest.flatten(v, expand_composites=True), refuse)
+    if isinstance(old, Taken):
+        if isinstance(new, old.kind) and new._ef_argument()[0] == old.fixed:
+            return list(new._ef_argument()[1])
+    elif _is_again(old, new):
+        return []
+    raise refuse(f"Can not cast {new!r} to {_describe(old)}")
+
+
+def _sorted(keys):
+    try:
+        return sorted(keys)
+    except TypeError:
+        return list(keys)
+
+
+def _cast_parts(old, new, parts, flatten, refuse):
+    try:
+        nest.assert_same_structure(old, new, expand_composites=True)
+    except (TypeError, ValueError):
+        raise refuse(f"Can not cast {new!r} to {_describe(old)}") from None
+    whole = isinstance(old, CompositeTensor)  # the sizes of its components may differ
+    return [t for pair in zip(parts, flatten(new)) for t in (_cast_component if whole else _cast)(*pair, refuse)]
+
+
+def _cast_component(old, new, refuse):
+    if not isinstance(new, _core.Tensor) or new.dtype != old.dtype:
+        raise refuse(f"Can not cast {_describe(new)} to {_describe(old)}")
+    return [new]
+
+
+def _cast_to_tensor(like, value, refuse):
+    """Converts a value that is no tensor. The shape must be compatible and the dtype the same."""
+    if not isinstance(value, _core.Tensor):
+        try:
+            value = _core.convert(value, None if isinstance(value, _core.CoreTensor) else like.dtype)
+        except (TypeError, ValueError) as e:
+            raise refuse(str(e)) from None
+    if value.dtype != like.dtype or not like.shape.is_compatible_with(value.shape):
+        raise refuse(f"Can not cast {_describe(value)} to {_describe(like)}")
+    return value
 
 
 class _Concrete:

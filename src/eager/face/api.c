@@ -330,6 +330,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static void start(void) {
     ef_events_start();
     ef_defer_bytes = ef_option_int("EF_DEFER_BYTES", ef_defer_bytes);
+    atomic_store_explicit(&ef_small_calls, ef_defer_bytes > 0, memory_order_relaxed);
     atomic_store_explicit(&started, true, memory_order_release);
 }
 

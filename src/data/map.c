@@ -48,6 +48,7 @@ static ef_status *map_open(ef_stage *s) {
     EF_TRY(ef_stage_open_source(s));
     EF_TRY(ef_element_fn_open(&m->f, s->run, s->dataset->set->f, s->dataset, "other_arguments"));
     EF_TRY(ef_element_fn_check(&m->f, s->dataset, s->source->width));
+    m->f.no_end = EF_INVALID;
     m->in = ef_calloc((size_t)s->source->width, sizeof *m->in);
     if (m->in == NULL) return ef_no_memory((size_t)s->source->width * sizeof *m->in);
     m->wish = ef_dataset_int(s->dataset, "num_parallel_calls", 1);

@@ -47,6 +47,8 @@ typedef struct ef_interrupt_watch {
     ef_status *(*ask)(void);
     unsigned (*calls)(bool *running); /* a number that changes with every call; any thread */
     void (*stopped)(bool yes);        /* any thread */
+    /* This thread's op is about to make large results: other threads should run meanwhile. */
+    void (*takes_long)(void);
 } ef_interrupt_watch;
 void ef_interrupt_watch_set(
     const ef_interrupt_watch *watch); /* once; lives as long as the process */

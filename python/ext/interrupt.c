@@ -153,8 +153,16 @@ static unsigned calls(bool *running) {
 }
 static void stopped(bool yes) { atomic_store(&engine_pulse_stopped, yes); }
 
+/* An op with small inputs and large results, such as a range, did not release the GIL beforehand.
+ */
+static void takes_long(void) {
+    engine_call *v = engine_now;
+    if (v != NULL && v->away == NULL && v->error == NULL && !PyErr_Occurred() && !recording())
+        v->away = away();
+}
+
 int interrupt_init(void) {
-    static const ef_interrupt_watch watch = {ask, calls, stopped};
+    static const ef_interrupt_watch watch = {ask, calls, stopped, takes_long};
     ef_interrupt_watch_set(&watch);
     return 0;
 }

@@ -43,9 +43,16 @@ static ef_status *call(const ef_op *op, const ef_attrs *attrs, const ef_tensor *
                        ef_tensor *out, int max_out, int *n_out) {
     if (refused) return ef_status_make(EF_FAILED_PRECONDITION, refusal);
     enum length length = length_of(in, n_in);
-    if (length == SHORT || recording()) /* nodes are added with the GIL held */
+    if (recording()) /* nodes are added with the GIL held */
         return ef_call_op(op, attrs, in, n_in, out, max_out, n_out);
     engine_call v;
+    if (length == SHORT) { /* no pulse is needed; only large results release the GIL */
+        v = (engine_call){.outer = engine_now};
+        engine_now = &v;
+        ef_status *s = ef_call_op(op, attrs, in, n_in, out, max_out, n_out);
+        engine_now = v.outer;
+        return v.away != NULL || v.error != NULL ? engine_return(&v, s) : s;
+    }
     engine_begin(&v, length == LONG);
     ef_status *s = engine_end(&v, ef_call_op(op, attrs, in, n_in, out, max_out, n_out));
     if (atomic_load_explicit(&profile_waiting, memory_order_relaxed) > 0) profile_resolve(NULL);

@@ -19,6 +19,8 @@ typedef struct account {
 _Atomic uint64_t ef_budget_ticks = 1;
 _Atomic int64_t ef_budget_left = (int64_t)256 << 20;
 static _Atomic int64_t limit = (int64_t)256 << 20;
+/* Bytes that were left when nothing more could be evicted; 0: eviction reached its goal. */
+static _Atomic int64_t held;
 static account accounts[EF_KEPT_COUNT];
 
 /* Guards the list; a keeper's own lock may be taken while it is held. */
@@ -36,6 +38,7 @@ const char *ef_kept_name(ef_kept kind) { return names[kind]; }
 
 static void set_limit(int64_t bytes) {
     int64_t before = atomic_exchange(&limit, bytes);
+    atomic_store(&held, 0);
     atomic_fetch_add(&ef_budget_left, bytes - before);
 }
 
@@ -117,6 +120,7 @@ typedef struct victims { /* taken under the lock, ended without it */
     void (*end[AT_ONCE])(void *);
     ef_kept kind[AT_ONCE];
     int n;
+    bool passed; /* a keeper's oldest entry is in use */
 } victims;
 
 /* The next pass evicts entries last used before this tick; 0: nothing is left to evict. The entry
@@ -124,7 +128,7 @@ typedef struct victims { /* taken under the lock, ended without it */
 static uint64_t threshold(void) {
     uint64_t low = UINT64_MAX, now = ef_budget_now();
     for (const ef_keeper *k = keepers; k != NULL; k = k->next) {
-        uint64_t used = atomic_load_explicit(&k->oldest, memory_order_relaxed);
+        uint64_t used = ef_keeper_oldest_get(k);
         if (used < low) low = used;
     }
     if (low >= now) return 0;
@@ -132,9 +136,12 @@ static uint64_t threshold(void) {
 }
 
 static void take_older(ef_keeper *k, uint64_t than, victims *v) {
-    while (v->n < AT_ONCE && atomic_load_explicit(&k->oldest, memory_order_relaxed) < than) {
+    for (uint64_t oldest; v->n < AT_ONCE && (oldest = ef_keeper_oldest_get(k)) < than;) {
         void *entry = k->take(k);
-        if (entry == NULL) return;
+        if (entry == NULL) {
+            v->passed = v->passed || ef_keeper_oldest_get(k) > oldest;
+            return;
+        }
         atomic_fetch_add_explicit(&accounts[k->kind].evicted, 1, memory_order_relaxed);
         v->end[v->n] = k->end;
         v->kind[v->n] = k->kind;
@@ -142,10 +149,23 @@ static void take_older(ef_keeper *k, uint64_t than, victims *v) {
     }
 }
 
+static int64_t bytes_now(void) {
+    return atomic_load_explicit(&limit, memory_order_relaxed) -
+           atomic_load_explicit(&ef_budget_left, memory_order_relaxed);
+}
+
 void ef_budget_evict(void) {
+    const int64_t most = atomic_load_explicit(&limit, memory_order_relaxed);
+    const int64_t in_use = atomic_load_explicit(&held, memory_order_relaxed);
+    int64_t goal = most - most / 8;
+    if (in_use > 0) {
+        if (bytes_now() <= in_use + most / 2) return;
+        if (in_use + most / 8 * 3 > goal) goal = in_use + most / 8 * 3;
+    }
     victims v;
     do {
         v.n = 0;
+        v.passed = false;
         ef_mutex_lock(&lock);
         uint64_t than = threshold();
         for (ef_keeper *k = keepers; k != NULL && v.n < AT_ONCE && than > 0; k = k->next)
@@ -155,6 +175,8 @@ void ef_budget_evict(void) {
             ef_event_hook(EF_HOOKED_EVICTION, ef_ticks(), v.kind[k]);
             v.end[k](v.entry[k]);
         }
-    } while (v.n > 0 && atomic_load_explicit(&ef_budget_left, memory_order_relaxed) <
-                            atomic_load_explicit(&limit, memory_order_relaxed) / 8);
+    } while ((v.n > 0 || v.passed) && bytes_now() > goal);
+    const int64_t left = bytes_now();
+    const bool all = v.n == 0 && !v.passed; /* what is left is in use */
+    atomic_store_explicit(&held, left <= most ? 0 : all ? left : in_use, memory_order_relaxed);
 }

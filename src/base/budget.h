@@ -1,6 +1,8 @@
 /* One budget of bytes for all caches: traces, programs, plans, requests of sessions, derivatives,
  * primitives, generated code. An entry is charged when it is made and credited when it is freed;
- * beyond the limit the least recently used entry is evicted, whichever cache it is in.
+ * beyond the limit the least recently used entry is evicted, whichever cache it is in. What is in
+ * use cannot be evicted. Where that alone takes more than the limit, half of the limit is left to
+ * everything else: evicting all of it again and again would not help.
  *
  * The time of a use is counted in ticks. The tick counter goes up when an entry is made, so a hit
  * costs one load and one store and no locked instruction. Eviction happens only at safe points,
@@ -34,7 +36,8 @@ typedef struct ef_keeper {
     /* The tick of the last use of its least recently used entry; UINT64_MAX: it is empty. The owner
      * stores it under its own lock whenever it changes. */
     _Atomic uint64_t oldest;
-    /* Removes the least recently used entry and returns it; NULL: there is none to remove. Locks
+    /* Removes the least recently used entry and returns it. NULL: there is none to remove, or those
+     * that would go first are in use; `oldest` is then that of the first one that is not. Locks
      * what it needs, and frees nothing. */
     void *(*take)(struct ef_keeper *k);
     void (*end)(void *entry); /* frees what `take` returned; no lock is held */
@@ -48,6 +51,9 @@ static inline uint64_t ef_budget_now(void) {
 }
 static inline void ef_keeper_oldest(ef_keeper *k, uint64_t used) {
     atomic_store_explicit(&k->oldest, used, memory_order_relaxed);
+}
+static inline uint64_t ef_keeper_oldest_get(const ef_keeper *k) {
+    return atomic_load_explicit(&k->oldest, memory_order_relaxed);
 }
 /* An entry was made. Returns the tick, which its owner stores as its last use. */
 uint64_t ef_budget_charge(ef_kept kind, size_t bytes);

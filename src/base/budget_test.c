@@ -101,8 +101,63 @@ EF_TEST(what_was_made_last_stays) {
     shelf_end(&a);
 }
 
+/* Bytes that cannot be evicted may exceed the limit: the rest then has half of it. */
+EF_TEST(what_is_in_use_does_not_evict_everything_else) {
+    enum { LIMIT = 40 };
+    shelf a;
+    ef_kept_info info;
+    shelf_new(&a);
+    ef_budget_limit(LIMIT * EACH);
+    ef_budget_charge(EF_KEPT_TRACES, 2 * LIMIT * EACH);
+    n_freed = 0;
+    for (int k = 0; k < MANY; k++) {
+        put(&a, k);
+        ef_kept_info_get(EF_KEPT_PLANS, &info);
+        CHECK(info.entries <= LIMIT / 2 + 2);
+        if (k > 0) CHECK(find(&a, k - 1));
+    }
+    CHECK(find(&a, MANY - 1) && find(&a, MANY - 4) && !find(&a, 0));
+    ef_budget_credit(EF_KEPT_TRACES, 2 * LIMIT * EACH);
+    for (int k = 0; k < MANY; k++) put(&a, MANY + k);
+    CHECK(find(&a, MANY)); /* there is room again */
+    ef_budget_limit(0);
+    shelf_end(&a);
+}
+
+typedef struct used_entries { /* a keeper all of whose entries are in use */
+    ef_keeper keeper;
+    uint64_t oldest_idle;
+    int asked;
+} used_entries;
+
+static void *take_none(ef_keeper *k) {
+    used_entries *u = (used_entries *)k;
+    u->asked++;
+    ef_keeper_oldest(k, u->oldest_idle);
+    return NULL;
+}
+
+/* A keeper whose oldest entry is in use does not hide the entries of others. */
+EF_TEST(entries_in_use_are_passed_over) {
+    shelf a;
+    used_entries u = {.keeper = {.kind = EF_KEPT_REQUESTS, .take = take_none, .end = end},
+                      .oldest_idle = UINT64_MAX};
+    shelf_new(&a);
+    ef_keeper_join(&u.keeper);
+    ef_keeper_oldest(&u.keeper, 1);
+    ef_budget_limit(20 * EACH);
+    n_freed = 0;
+    for (int k = 0; k < 21; k++) put(&a, k);
+    CHECK(u.asked == 1 && n_freed > 0 && freed[0] == 0);
+    ef_keeper_leave(&u.keeper);
+    ef_budget_limit(0);
+    shelf_end(&a);
+}
+
 int main(void) {
     EF_RUN(the_least_recently_used_goes_first_across_caches);
     EF_RUN(what_was_made_last_stays);
+    EF_RUN(what_is_in_use_does_not_evict_everything_else);
+    EF_RUN(entries_in_use_are_passed_over);
     return EF_VERDICT();
 }

@@ -50,6 +50,11 @@ static void stopped(bool yes) {
     if (w != NULL) w->stopped(yes);
 }
 
+void ef_interrupt_takes_long(void) {
+    const ef_interrupt_watch *w = atomic_load_explicit(&watch, memory_order_acquire);
+    if (w != NULL && w->takes_long != NULL) w->takes_long();
+}
+
 /* ---- the thread ------------------------------------------------------------------------------ */
 
 static void pause_ms(long ms) {

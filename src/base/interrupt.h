@@ -17,6 +17,8 @@ static inline unsigned ef_interrupt_counter(void) {
 /* Asks the binding, then the context's canceller. NULL: go on. May run user code: no lock is
  * held by the caller. */
 ef_status *ef_interrupt_look(const ef_context *c);
+/* Tells the binding that the work that begins now takes long. No lock is held by the caller. */
+void ef_interrupt_takes_long(void);
 /* *pulse is what ef_interrupt_counter() was at the last look. */
 static inline ef_status *ef_interrupt_check(const ef_context *c, unsigned *pulse) {
     unsigned now = ef_interrupt_counter();

@@ -40,6 +40,7 @@
     RANK(GRAPH)       /* a graph that several threads build; recursive */        \
     RANK(PRIMITIVES)  /* the cache of oneDNN primitives */                       \
     RANK(CODE)        /* the cache of compiled code */                           \
+    RANK(MAKERS)      /* waiting for an entry that another thread makes */       \
     RANK(DESCRIPTION) /* descriptions of ops */                                  \
     RANK(SIGNATURES)  /* parsed signatures of ops */                             \
     RANK(DEFAULTS)    /* default attributes of ops */                            \

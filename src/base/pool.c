@@ -25,8 +25,8 @@
  * of a millisecond, because most callers come back at once: a worker woken in between would then
  * compete with it. If it stays away, the callers of other regions wake a worker. So the threads at
  * work are as many as the processors, and none of these idles for longer while a region has pieces
- * to claim. A caller of low weight also waits for its turn while there is no processor left: see
- * wait_for_turn.
+ * to claim. A caller of low weight also waits for its turn while one of full weight computes and
+ * there is no processor left: see wait_for_turn.
  *
  * After fork() the child has the calling thread only, and stays on it for good. */
 #include "base/pool.h"
@@ -76,12 +76,18 @@ static int lanes = 1;        /* and threads for a crowded machine; written once 
 static cpu_set_t processors; /* of the workers, if they are not those of the calling thread */
 static bool widened;         /* `processors` is set */
 static atomic_int wish;      /* ef_pool_limit; 0: none */
-static atomic_int callers;   /* user threads between enter and leave, unless they wait */
-static atomic_int working;   /* workers that take part in a region */
+/* User threads between enter and leave, unless they wait: all of them in the lower half, in the
+ * upper half those of full weight. */
+static atomic_uint callers;
+static atomic_int working;               /* workers that take part in a region */
 static atomic_uint_least64_t kept_until; /* a processor is kept for a caller; 0: none is */
 static atomic_bool forked;               /* in the child of a fork */
 static _Thread_local bool inside;        /* a piece runs on this thread */
 static _Thread_local int lane;           /* a worker's number; 0: a caller */
+
+enum { FULL = 1 << 16 };
+static int all_of(unsigned callers_now) { return (int)(callers_now % FULL); }
+static unsigned one_like(const ef_context *c) { return c->weight < 1 ? 1 : FULL + 1; }
 
 /* ---- how many threads ---------------------------------------------------------------------- */
 
@@ -274,7 +280,7 @@ static int threads_allowed(uint64_t now) {
 /* Whoever posts a region looks here after it has, and whoever stops working looks for regions after
  * it has: in one order for all threads, so that one of the two sees the other. */
 static int threads_at_work(void) {
-    return atomic_load_explicit(&callers, memory_order_seq_cst) +
+    return all_of(atomic_load_explicit(&callers, memory_order_seq_cst)) +
            atomic_load_explicit(&working, memory_order_seq_cst);
 }
 
@@ -285,7 +291,8 @@ static bool begin_working(void) {
     if (now < atomic_load_explicit(&kept_until, memory_order_relaxed)) allowed--;
     int n = atomic_load_explicit(&working, memory_order_relaxed);
     do
-        if (atomic_load_explicit(&callers, memory_order_relaxed) + n >= allowed) return false;
+        if (all_of(atomic_load_explicit(&callers, memory_order_relaxed)) + n >= allowed)
+            return false;
     while (!atomic_compare_exchange_weak_explicit(&working, &n, n + 1, memory_order_seq_cst,
                                                   memory_order_relaxed));
     return true;
@@ -317,7 +324,7 @@ static slot *neediest(int *shares) {
  * is served worse even with one more thread. */
 static bool is_needed_elsewhere(const slot *s, uint64_t now) {
     if (threads_at_work() > threads_allowed(now)) return true;
-    if (atomic_load_explicit(&callers, memory_order_relaxed) < 2) return false;
+    if (all_of(atomic_load_explicit(&callers, memory_order_relaxed)) < 2) return false;
     int shares;
     const slot *other = neediest(&shares);
     return other != NULL && other != s && served(other, 1) < served(s, 0);
@@ -394,10 +401,10 @@ static void finished(slot *s, int pieces) {
     if (old == (ASLEEP | pieces)) futex_wake(&s->pending, 1);
 }
 
-static void start_using_processor(void);
-static void stop_using_processor(void);
+static void start_using_processor(const ef_context *c);
+static void stop_using_processor(const ef_context *c);
 
-static void wait_for(slot *s) {
+static void wait_for(slot *s, const ef_context *c) {
     uint64_t began = 0;
     for (int left; (left = atomic_load_explicit(&s->pending, memory_order_acquire)) != 0;) {
         if (left == ASLEEP) break;
@@ -409,9 +416,9 @@ static void wait_for(slot *s) {
             left |= ASLEEP;
         }
         if (began == 0) began = ef_ticks();
-        stop_using_processor();
+        stop_using_processor(c);
         futex_wait(&s->pending, left);
-        start_using_processor();
+        start_using_processor(c);
     }
     if (began != 0) ef_event_hook(EF_HOOKED_TEAM, began, 0);
 }
@@ -534,24 +541,31 @@ static void call_workers(int want) {
 
 /* ---- callers ------------------------------------------------------------------------------- */
 
-static void start_using_processor(void) {
-    atomic_fetch_add_explicit(&callers, 1, memory_order_seq_cst);
+static void start_using_processor(const ef_context *c) {
+    atomic_fetch_add_explicit(&callers, one_like(c), memory_order_seq_cst);
 }
 
 /* Hands the processor to a worker if some region has pieces to claim. */
-static void stop_using_processor(void) {
+static void stop_using_processor(const ef_context *c) {
     int shares;
-    if (atomic_fetch_sub_explicit(&callers, 1, memory_order_seq_cst) == 1) return;
+    unsigned before = atomic_fetch_sub_explicit(&callers, one_like(c), memory_order_seq_cst);
+    if (all_of(before) == 1) return;
     if (neediest(&shares) != NULL) call_workers(1);
 }
 
-/* While no processor is left over, a caller of weight w uses at most the part w of one: after a run
- * it waits (1 - w) / w times as long as the run took. */
+static bool is_full_at_work(void) {
+    return atomic_load_explicit(&callers, memory_order_seq_cst) >= FULL;
+}
+
+/* While a caller of full weight computes and no processor is left over, a caller of weight w uses
+ * at most the part w of one: after a run it waits (1 - w) / w times as long as the run took. Among
+ * themselves callers of low weight need not wait: the workers of a pipeline would only leave the
+ * processors idle. */
 static void wait_for_turn(ef_context *c) {
     uint64_t begin = ef_now_ns(),
              debt = (uint64_t)((double)c->ran_ns * (1 / (double)c->weight - 1));
     if (debt > turn_most_ns) debt = turn_most_ns;
-    while (threads_at_work() >= machine && ef_now_ns() - begin < debt) {
+    while (is_full_at_work() && threads_at_work() >= machine && ef_now_ns() - begin < debt) {
         struct timespec t = {.tv_nsec = (long)turn_poll_ns};
         nanosleep(&t, NULL);
     }
@@ -561,26 +575,27 @@ static void wait_for_turn(ef_context *c) {
 void ef_pool_enter(ef_context *c) {
     if (c->depth++ > 0) return;
     if (EF_UNLIKELY(c->weight < 1)) wait_for_turn(c);
-    start_using_processor();
+    start_using_processor(c);
 }
 
 void ef_pool_leave(ef_context *c) {
     if (--c->depth > 0) return;
     if (EF_UNLIKELY(c->weight < 1)) c->ran_ns = ef_now_ns() - c->began;
-    if (atomic_fetch_sub_explicit(&callers, 1, memory_order_seq_cst) > 1)
+    unsigned before = atomic_fetch_sub_explicit(&callers, one_like(c), memory_order_seq_cst);
+    if (all_of(before) > 1)
         atomic_store_explicit(&kept_until, ef_now_ns() + keep_ns, memory_order_relaxed);
 }
 
 void ef_pool_block(ef_context *c) {
     if (c->depth == 0) return;
     if (EF_UNLIKELY(c->weight < 1)) c->ran_ns = ef_now_ns() - c->began;
-    stop_using_processor();
+    stop_using_processor(c);
 }
 
 void ef_pool_unblock(ef_context *c) {
     if (c->depth == 0) return;
     if (EF_UNLIKELY(c->weight < 1)) c->began = ef_now_ns() - c->ran_ns;
-    start_using_processor();
+    start_using_processor(c);
 }
 
 static bool all_awake(int shares) {
@@ -625,7 +640,7 @@ static bool region(int64_t n, int64_t each, int team, double cost_ns, ef_range_f
     inside = true;
     finished(s, work(s, 0, shares));
     inside = false;
-    wait_for(s);
+    wait_for(s, c);
     atomic_store_explicit(&s->shares, 0, memory_order_relaxed);
     atomic_fetch_sub_explicit(&s->threads, 1, memory_order_relaxed);
     atomic_flag_clear_explicit(&s->taken, memory_order_release);

@@ -330,6 +330,22 @@ EF_TEST(a_light_caller_waits_for_its_turn) {
     for (int k = 0; k < whole; k++) ef_pool_leave(&others[k]);
 }
 
+/* Among themselves they do not wait: no run of full weight needs the processors. */
+EF_TEST(light_callers_do_not_wait_for_each_other) {
+    int whole = ef_pool_size();
+    ef_context others[64] = {{0}}, light = {.weight = 0.25F, .ran_ns = 1000000000};
+    if (whole > 64) SKIP("more than 64 processors");
+    for (int k = 0; k < whole; k++) {
+        others[k].weight = 0.5F;
+        ef_pool_enter(&others[k]);
+    }
+    uint64_t begin = ef_now_ns();
+    ef_pool_enter(&light);
+    CHECK(light.began - begin < 30000000); /* it would be 50 ms */
+    ef_pool_leave(&light);
+    for (int k = 0; k < whole; k++) ef_pool_leave(&others[k]);
+}
+
 static void *caller(void *arg) {
     for (int i = 0; i < 50; i++) {
         ef_pool_enter(ef_context_here());
@@ -491,6 +507,7 @@ int main(void) {
     EF_RUN(callers_divide_the_processors);
     EF_RUN(workers_make_way_for_callers);
     EF_RUN(a_light_caller_waits_for_its_turn);
+    EF_RUN(light_callers_do_not_wait_for_each_other);
     EF_RUN(threads_at_once);
     EF_RUN(a_forked_child_works_alone);
     EF_RUN(reads_quotas);

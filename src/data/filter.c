@@ -107,6 +107,7 @@ static ef_status *scan_open(ef_stage *s) {
     asked *a = (asked *)s;
     EF_TRY(ef_stage_open_source(s));
     EF_TRY(ef_element_fn_open(&a->f, s->run, s->dataset->set->f, s->dataset, "other_arguments"));
+    a->f.no_end = EF_INVALID;
     const ef_tensor *first = ef_dataset_arg(s->dataset, "initial_state", &a->n_state);
     EF_TRY(ef_element_fn_check(&a->f, s->dataset, s->source->width + a->n_state));
     if (a->f.n_out != a->n_state + s->width)

@@ -28,6 +28,7 @@ ef_status *ef_element_fn_open(ef_element_fn *f, const ef_run *run, ef_graph *gra
     const ef_tensor *given = ef_dataset_arg(d, more, &n);
     EF_TRY(ef_element_fn_make(f, graph, given, n));
     f->scope = ef_hash_mix(run->random, d->number);
+    f->no_end = EF_INTERNAL;
     return NULL;
 }
 
@@ -61,6 +62,13 @@ ef_status *ef_element_fn_check(const ef_element_fn *f, const ef_dataset *d, int 
 
 enum { FEW = 16 };
 
+static ef_status *failed(const ef_element_fn *f, ef_program *p, ef_status *s) {
+    s = ef_locate(s, f->graph, p, NULL);
+    if (f->no_end == 0 || ef_status_code(s) != EF_OUT_OF_RANGE) return s;
+    return ef_status_add(ef_status_as(s, f->no_end),
+                         "Function invocation produced OutOfRangeError");
+}
+
 static ef_status *run(const ef_element_fn *f, ef_program *p, const ef_tensor *in, int n,
                       const ef_tensor *rest, ef_tensor *out) {
     ef_tensor *few[FEW], **all = few;
@@ -74,7 +82,7 @@ static ef_status *run(const ef_element_fn *f, ef_program *p, const ef_tensor *in
     ef_status *s = ef_program_run(ef_context_here(), p, all, out);
     if (f->draws) ef_random_scope_enter(before);
     if (all != few) ef_free(all);
-    return EF_LIKELY(s == NULL) ? NULL : ef_locate(s, f->graph, p, NULL);
+    return EF_LIKELY(s == NULL) ? NULL : failed(f, p, s);
 }
 
 ef_status *ef_element_fn_run(const ef_element_fn *f, const ef_tensor *in, ef_tensor *out) {

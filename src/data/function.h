@@ -15,12 +15,16 @@ typedef struct ef_element_fn {
     bool draws;              /* it has random ops with a position */
     bool effects;            /* it has side effects, or calls the program */
     bool calls_back;         /* it calls a function of the program */
+    /* What an op's EF_OUT_OF_RANGE becomes, which the consumer would take for the end of the
+     * dataset; 0: it stays. */
+    ef_code no_end;
     /* The same function for stacked elements, if it provably gives the same results; else NULL. */
     ef_program *stacked;
     bool stacked_known;
 } ef_element_fn;
 
-/* Random ops have positions of their own in each run, which continue when a stage is opened again,
+/* An op that runs out of something fails with EF_INTERNAL, unless the caller sets f->no_end.
+ * Random ops have positions of their own in each run, which continue when a stage is opened again,
  * as by repeat. more: the name of the argument that holds the function's captures. */
 ef_status *ef_element_fn_open(ef_element_fn *f, const ef_run *run, ef_graph *graph,
                               const ef_dataset *d, const char *more);

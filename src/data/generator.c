@@ -19,6 +19,7 @@ static ef_status *generator_open(ef_stage *s) {
     const ef_dataset_attrs *a = s->dataset->set;
     EF_TRY(ef_element_fn_open(&g->init, s->run, a->init_func, s->dataset, "init_func_other_args"));
     EF_TRY(ef_element_fn_open(&g->next, s->run, a->next_func, s->dataset, "next_func_other_args"));
+    g->next.no_end = 0; /* this is how it ends */
     EF_TRY(ef_element_fn_open(&g->finalize, s->run, a->finalize_func, s->dataset,
                               "finalize_func_other_args"));
     if (g->init.n_in != 0 || g->next.n_in != g->init.n_out || g->finalize.n_in != g->init.n_out ||

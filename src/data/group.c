@@ -116,6 +116,8 @@ static ef_status *bucket_for(group *g, int64_t key, bucket **out) {
 static ef_status *open_window(group *g) {
     ef_tensor out = {0};
     ef_status *s = ef_element_fn_run(&g->reduce, g->given, &out);
+    if (s != NULL && ef_status_code(s) != EF_CANCELLED)
+        s = ef_status_add(ef_status_as(s, EF_INTERNAL), "from running `reduce_func`");
     if (s == NULL && ef_dataset_of(&out) == NULL)
         s = ef_error(EF_INVALID, "`reduce_func` must return a `Dataset` object.");
     if (s == NULL && ef_dataset_width(ef_dataset_of(&out)) != g->base.width)

@@ -34,9 +34,13 @@ typedef struct map {
     /* Of a Python function on threads: calls begun, how many of the first TRIED have ended, and the
      * longest of these in nanoseconds. */
     atomic_uint_fast64_t begun, tried, longest;
-    enum { THREADS, RETIRING, IN_TURN, BACK } phase; /* of a Python function: see end_threads */
-    ef_leftover leftover;                            /* comes before what is made now */
-    bool quick; /* the decision was made; without a ring: no threads */
+    /* Of a Python function: see end_threads. ALONE: the tuner chose 0 workers. */
+    enum { THREADS, RETIRING, IN_TURN, BACK, ALONE } phase;
+    ef_tuner tuner;       /* with AUTOTUNE; most: 0, not begun yet */
+    ef_interval interval; /* while ALONE */
+    uint64_t began;       /* the interval; 0: none has */
+    ef_leftover leftover; /* comes before what is made now */
+    bool quick;           /* the decision was made; without a ring: no threads */
 } map;
 
 static ef_status *map_open(ef_stage *s) {
@@ -44,6 +48,7 @@ static ef_status *map_open(ef_stage *s) {
     EF_TRY(ef_stage_open_source(s));
     EF_TRY(ef_element_fn_open(&m->f, s->run, s->dataset->set->f, s->dataset, "other_arguments"));
     EF_TRY(ef_element_fn_check(&m->f, s->dataset, s->source->width));
+    m->f.no_end = EF_INVALID;
     m->in = ef_calloc((size_t)s->source->width, sizeof *m->in);
     if (m->in == NULL) return ef_no_memory((size_t)s->source->width * sizeof *m->in);
     m->wish = ef_dataset_int(s->dataset, "num_parallel_calls", 1);
@@ -100,24 +105,31 @@ static ef_status *work(void *arg, ef_tensor *element) {
  * needed to keep these busy. */
 static bool waits(const map *m) { return m->calls > 0 && m->ns > WAITS * m->busy_ns; }
 
-/* As many workers as the program says; with AUTOTUNE the tuner begins with as many as it ended with
- * in the latest run, or as many as keep the processors busy, and goes on from there. */
-static ef_ring_size size_for(const map *m) {
-    int processors = ef_pool_size(), most = m->base.run->most_workers;
+/* The tuner begins with as many workers as it ended with in the latest run, or as many as keep the
+ * processors busy. A function of the program that is worth threads keeps one at least: its consumer
+ * may be such a function, too, and must not wait for the interpreter in between. */
+static void begin_tuner(map *m) {
+    int processors = ef_pool_size(), most = m->base.run->most_workers, n = processors;
+    if (most == 0) most = processors < 4 ? 16 : 4 * processors;
+    if (most > MOST_WORKERS) most = MOST_WORKERS;
+    if (m->base.run->untuned) {
+        most = n < most ? n : most;
+    } else if (waits(m)) {
+        uint64_t busy = m->busy_ns > 0 ? m->busy_ns : 1;
+        n = (uint64_t)most <= m->ns / busy ? most : (int)(m->ns / busy) * processors;
+    }
+    m->tuner = ef_tuner_begin(n < most ? n : most, m->f.calls_back ? 1 : 0, most);
+    if (!m->base.run->untuned) ef_tuner_recall(&m->tuner, m->base.note);
+}
+
+/* As many workers as the program says, or the tuner. */
+static ef_ring_size size_for(map *m) {
     if (m->wish > 0) {
         int n = (int)(m->wish > MOST_WORKERS ? MOST_WORKERS : m->wish);
         return (ef_ring_size){2 * n, 2 * n, n, n};
     }
-    if (most == 0) most = processors < 4 ? 16 : 4 * processors;
-    if (most > MOST_WORKERS) most = MOST_WORKERS;
-    int n = processors, slots;
-    if (m->base.run->untuned) {
-        most = n < most ? n : most;
-    } else if (!ef_notes_recall(m->base.note, &n, &slots) && waits(m)) {
-        uint64_t busy = m->busy_ns > 0 ? m->busy_ns : 1;
-        n = (uint64_t)most <= m->ns / busy ? most : (int)(m->ns / busy) * processors;
-    }
-    if (n > most) n = most;
+    if (m->tuner.most == 0) begin_tuner(m);
+    int n = m->tuner.value, most = m->tuner.most;
     return (ef_ring_size){2 * n, 2 * most, n, most};
 }
 
@@ -134,7 +146,8 @@ static ef_status *open_ring(map *m, const ef_ring_size *size) {
                       .any_order = any_order,
                       .together = any_order || m->f.calls_back, /* calls may wait for others */
                       .first = m->base.made,
-                      .note = m->base.note};
+                      .note = m->base.note,
+                      .tuner = m->wish < 0 ? &m->tuner : NULL};
     ef_stage_note_decide(m->base.note, EF_DECIDED_THREADS, 0, size->workers, 0);
     return ef_ring_open(m->base.run, &w, size, &m->ring);
 }
@@ -149,19 +162,42 @@ static ef_status *maybe_threads(map *m) {
     bool asked = m->f.calls_back && m->wish > 1; /* the program may sleep in it */
     if (!asked && m->calls < (m->ns >= 2 * LONG_NS ? 2 : MEASURED)) return NULL;
     m->quick = true;
-    ef_ring_size size = size_for(m);
-    if ((!asked && !slow(m)) || size.most_workers < 2) {
+    ef_ring_size size = {0};
+    if (asked || slow(m)) size = size_for(m);
+    if (size.most_workers < 2) {
         ef_stage_note_decide(m->base.note, EF_DECIDED_INLINE, 0, 0, 0);
         return NULL;
     }
-    return open_ring(m, &size);
+    if (size.workers > 0) return open_ring(m, &size);
+    m->phase = ALONE;
+    return NULL;
+}
+
+/* While the consumer makes the elements itself, it waits all the time that a call takes. */
+static void tune_alone(map *m, uint64_t now, uint64_t ns, uint64_t busy_ns) {
+    if (m->began == 0) {
+        m->interval = (ef_interval){0};
+        m->busy_ns = 0;
+        m->began = now;
+        return;
+    }
+    m->interval.elements++;
+    m->interval.waited += ns;
+    m->busy_ns += busy_ns;
+    m->interval.ns = now - m->began;
+    if (!ef_interval_over(&m->interval, 0)) return;
+    ef_interval_busy(&m->interval, m->busy_ns, 1, ef_pool_size());
+    ef_tuner_step(&m->tuner, &m->interval, m->base.note);
+    ef_tuner_keep(&m->tuner, m->base.note);
+    m->began = 0;
+    if (m->tuner.value > 0) m->phase = BACK;
 }
 
 /* Python functions run one at a time anyway unless they wait, and handing the interpreter from
  * thread to thread takes ten times as long as a short call (44 us, 4.8 without threads). But a
  * program that asks for several calls at a time may let them wait for each other, so calls begin on
  * threads; if none of the first took long, the
- * threads end. */
+ * threads end. They also end where the tuner chooses 0 workers. */
 static void end_threads(map *m) {
     if (m->phase == THREADS && m->f.calls_back &&
         atomic_load_explicit(&m->tried, memory_order_relaxed) == TRIED &&
@@ -169,12 +205,17 @@ static void end_threads(map *m) {
         ef_ring_retire(m->ring);
         m->phase = RETIRING;
     }
+    const bool alone = m->wish < 0 && m->tuner.value == 0;
+    if (alone && m->phase != RETIRING) {
+        ef_ring_retire(m->ring);
+        m->phase = RETIRING;
+    }
     if (m->phase != RETIRING || !ef_ring_drained(m->ring)) return;
     ef_ring_close(m->ring);
     m->ring = NULL;
-    m->phase = IN_TURN;
-    m->calls = m->ns = m->busy_ns = 0;
-    ef_stage_note_decide(m->base.note, EF_DECIDED_INLINE, 0, 0, 0);
+    m->calls = m->ns = m->busy_ns = m->began = 0;
+    m->phase = alone ? ALONE : IN_TURN;
+    if (!alone) ef_stage_note_decide(m->base.note, EF_DECIDED_INLINE, 0, 0, 0);
 }
 
 /* Calls that wait go back to threads, for good. */
@@ -205,7 +246,7 @@ static ef_status *map_next(ef_stage *s, ef_tensor *out, bool *end) {
     if (m->ring != NULL) return ef_ring_next(m->ring, out, end);
     EF_TRY(ef_stage_next(s->source, m->in, end));
     if (*end) return NULL;
-    bool measures = m->phase == IN_TURN || (m->wish != 1 && !m->quick);
+    bool measures = m->phase == IN_TURN || m->phase == ALONE || (m->wish != 1 && !m->quick);
     uint64_t from = measures ? ef_now_ns() : 0, busy = measures ? ef_thread_ns() : 0;
     ef_status *bad = ef_element_fn_run(&m->f, m->in, out);
     ef_element_release(m->in, s->source->width);
@@ -213,7 +254,11 @@ static ef_status *map_next(ef_stage *s, ef_tensor *out, bool *end) {
         count_fast_call(m);
         return bad;
     }
-    uint64_t ns = ef_now_ns() - from, busy_ns = ef_thread_ns() - busy;
+    uint64_t now = ef_now_ns(), ns = now - from, busy_ns = ef_thread_ns() - busy;
+    if (m->phase == ALONE) {
+        tune_alone(m, now, ns, busy_ns);
+        return bad;
+    }
     if (m->calls == 0 || ns < m->least) m->least = ns;
     m->ns += ns;
     m->busy_ns += busy_ns;

@@ -10,7 +10,6 @@
 #include "base/interrupt.h"
 #include "base/pool.h"
 #include "data/leftover.h"
-#include "data/tune.h"
 #include "tensor/tensor.h"
 #include <signal.h>
 
@@ -42,16 +41,13 @@ struct ef_ring {
     int n_workers, n_started;           /* workers in use, and threads */
     pthread_t *worker;
     /* Used by the consumer only. */
-    ef_tuner workers;
     ef_interval interval;
-    uint64_t began; /* the interval; 0: none has */
+    uint64_t began;    /* the interval; 0: none has */
+    uint64_t settling; /* elements that workers took before their number changed */
     bool tuned_slots;
 };
 
-enum {
-    WAIT_MS = 20,
-    INTERVAL_NS = 20000000, /* the least time between two decisions */
-};
+enum { WAIT_MS = 20 };
 
 /* ---- a bell for several rings -------------------------------------------------------------------
  */
@@ -147,8 +143,7 @@ ef_status *ef_ring_open(ef_run *run, const ef_ring_work *work, const ef_ring_siz
     r->n_slots = n;
     r->ahead = (uint64_t)at_least(size->slots, size->workers);
     r->n_workers = size->workers;
-    r->workers = ef_tuner_begin(size->workers, workers);
-    r->tuned_slots = workers == 1 && size->most_slots > size->slots;
+    r->tuned_slots = work->tuner == NULL && workers == 1 && size->most_slots > size->slots;
     note_size(r);
     ef_mutex_init(&r->lock, EF_RANK_RING, EF_MUTEX_PLAIN);
     ef_cond_init(&r->filled);
@@ -212,6 +207,17 @@ static void charge_real_bytes(ef_ring *r, slot *s) {
         atomic_store_explicit(&r->work.note->bytes, r->bytes, memory_order_relaxed);
 }
 
+/* Works on an element. Workers that are busy at the same time divide the processors: the parallel
+ * regions of one would only take them from the others. */
+static ef_status *work_on(ef_ring *r, ef_tensor *element, int busy) {
+    ef_context *c = ef_context_here();
+    int before = c->threads;
+    c->threads = at_least(ef_pool_size() / busy, 1);
+    ef_status *bad = r->work.work(r->work.arg, element);
+    c->threads = before;
+    return bad;
+}
+
 /* Fills one slot, for which bytes are reserved; the lock is held before and after. */
 static void fill(ef_ring *r) {
     uint64_t index = r->tail++;
@@ -227,8 +233,9 @@ static void fill(ef_ring *r) {
     if (end) r->ended = true;
     wake_worker(r); /* another one may take now */
     if (error == NULL && !end && r->work.work != NULL) {
+        int busy = r->filling;
         ef_mutex_unlock(&r->lock);
-        error = r->work.work(r->work.arg, s->element);
+        error = work_on(r, s->element, busy);
         if (error != NULL && r->work.name != NULL && ef_status_code(error) != EF_CANCELLED)
             error = ef_status_add(error, "while making element %llu of %s",
                                   (unsigned long long)(r->work.first + index), r->work.name);
@@ -281,7 +288,7 @@ static void *run_worker(void *arg) {
     while (!r->stopped && !r->ended) {
         if (given.number < r->n_workers && may_take(r)) {
             fill(r);
-            if (r->workers.most > 1) count_busy(r, &busy);
+            if (r->work.tuner != NULL) count_busy(r, &busy);
         } else if (r->work.together && r->largest == 0)
             wait_for_first(r);
         else
@@ -314,7 +321,7 @@ static ef_status *start(ef_ring *r) {
     EF_TRY(ef_run_canceller(r->run, &c));
     sigfillset(&every); /* signals are for the user's threads */
     pthread_sigmask(SIG_SETMASK, &every, &old);
-    while (r->n_started < r->workers.value && start_one(r)) {}
+    while (r->n_started < r->n_workers && start_one(r)) {}
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     if (r->n_started > 0) return NULL;
     return ef_error(EF_NO_MEMORY, "no thread could be made for the elements of a dataset");
@@ -325,14 +332,18 @@ static ef_status *start(ef_ring *r) {
 
 /* Sets how many workers and slots are used from now on. */
 static void resize(ef_ring *r, int workers, uint64_t ahead) {
+    int before = r->n_workers;
+    ef_mutex_lock(&r->lock);
+    r->n_workers = workers;
+    ef_mutex_unlock(&r->lock);
     if (workers > r->n_started) {
         ef_status *none = start(r); /* as many threads as can be made */
         ef_status_free(none);
-        if (workers > r->n_started) workers = r->workers.value = r->n_started;
     }
     ef_mutex_lock(&r->lock);
-    r->n_workers = workers;
+    if (r->n_workers > r->n_started) r->n_workers = r->n_started;
     r->ahead = ahead < r->n_slots ? ahead : r->n_slots;
+    r->settling = workers < before ? r->tail - r->head : 0;
     pthread_cond_broadcast(&r->freed);
     ef_mutex_unlock(&r->lock);
     note_size(r);
@@ -352,32 +363,44 @@ static void tune_slots(ef_ring *r, bool bursts, bool held) {
     }
 }
 
+static void tune_workers(ef_ring *r, bool held, uint64_t busy) {
+    ef_tuner *t = r->work.tuner;
+    int before = t->value;
+    ef_interval_busy(&r->interval, busy, before, ef_pool_size());
+    if (held && !t->trying)
+        ef_stage_note_decide(r->work.note, EF_DECIDED_BYTES, before, before, 0);
+    else
+        ef_tuner_step(t, &r->interval, r->work.note);
+    if (t->value != before && t->value > 0) {
+        resize(r, t->value, 2 * (uint64_t)t->value);
+        t->value = r->n_workers;
+    }
+    ef_tuner_keep(t, r->work.note);
+}
+
 /* Called after each element; makes a decision at the end of each interval. */
 static void tune(ef_ring *r, uint64_t now) {
-    if (r->began == 0) r->began = now;
+    ef_tuner *t = r->work.tuner;
+    if (!r->tuned_slots && (t == NULL || t->value == 0)) return;
+    if (r->settling > 0 || r->began == 0) {
+        if (r->settling > 0) r->settling--;
+        r->began = now;
+        r->interval = (ef_interval){0};
+        return;
+    }
     r->interval.elements++;
     r->interval.ns = now - r->began;
-    if (r->interval.ns < INTERVAL_NS || r->interval.elements < 2 * (uint64_t)r->workers.value)
-        return;
+    if (!ef_interval_over(&r->interval, r->n_workers)) return;
     ef_mutex_lock(&r->lock);
     bool bursts = r->was_full && r->was_empty, held = r->was_held;
+    uint64_t busy = r->busy;
     r->was_full = r->was_empty = r->was_held = false;
-    /* More workers would not help: these keep the processors busy. */
-    bool all_busy = (double)r->busy > 0.8 * (double)r->interval.ns * ef_pool_size();
     r->busy = 0;
     ef_mutex_unlock(&r->lock);
-    int before = r->workers.value;
-    if (r->tuned_slots) {
+    if (r->tuned_slots)
         tune_slots(r, bursts, held);
-    } else if (r->workers.most > 1) {
-        if (held)
-            ef_stage_note_decide(r->work.note, EF_DECIDED_BYTES, before, before, 0);
-        else if (all_busy && r->workers.before == 0)
-            ef_stage_note_decide(r->work.note, EF_DECIDED_BUSY, before, before, 0);
-        else
-            ef_tuner_step(&r->workers, &r->interval, r->work.note);
-        if (r->workers.value != before) resize(r, r->workers.value, 2 * (uint64_t)r->workers.value);
-    }
+    else
+        tune_workers(r, held, busy);
     r->interval = (ef_interval){0};
     r->began = now;
 }

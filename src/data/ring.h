@@ -6,6 +6,7 @@
 #define EF_DATA_RING_H
 #include "data/position.h"
 #include "data/run.h"
+#include "data/tune.h"
 
 typedef struct ef_ring ef_ring;
 
@@ -35,11 +36,14 @@ typedef struct ef_ring_work {
     uint64_t first;      /* the number of its first element */
     ef_stage_note *note; /* or NULL */
     ef_bell *bell;       /* rung when an element is ready; or NULL */
+    /* Chooses the number of workers from size.workers on; NULL: the number stays. Where it chooses
+     * 0 the ring goes on with what it has, until its owner retires it. */
+    ef_tuner *tuner;
 } ef_ring_work;
 
-/* How many elements may be ready ahead, and how many threads make them. The tuner chooses between
- * the first and the second number; if they are equal, there is nothing to tune. With more than one
- * worker it tunes the workers, and there may be twice as many elements. */
+/* How many elements may be ready ahead, and how many threads make them. Of a ring with one worker
+ * and no tuner the number of elements is tuned between the first and the second number; otherwise
+ * there may be twice as many elements as workers. */
 typedef struct ef_ring_size {
     int slots, most_slots, workers, most_workers;
 } ef_ring_size;

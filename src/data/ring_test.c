@@ -1,6 +1,7 @@
 /* Rings with one and many workers: order, errors, early ends, the byte ceiling; the tuner's
  * decisions; reading options. */
 #include "base/context.h"
+#include "base/pool.h"
 #include "check.h"
 #include "data/options.h"
 #include "data/ring.h"
@@ -135,26 +136,127 @@ EF_TEST(elements_stay_below_the_ceiling) {
     ef_run_free(run);
 }
 
+typedef struct counted_threads {
+    source source;
+    atomic_int least, at_work, most_at_work;
+} counted_threads;
+
+static ef_status *take_counted(void *arg, ef_tensor *t, bool *end) {
+    return take(&((counted_threads *)arg)->source, t, end);
+}
+
+static ef_status *count_threads(void *arg, ef_tensor *t) {
+    counted_threads *c = arg;
+    (void)t;
+    int n = ef_pool_size(), now = atomic_fetch_add(&c->at_work, 1) + 1;
+    if (n < atomic_load(&c->least)) atomic_store(&c->least, n);
+    if (now > atomic_load(&c->most_at_work)) atomic_store(&c->most_at_work, now);
+    usleep(1000);
+    atomic_fetch_sub(&c->at_work, 1);
+    return NULL;
+}
+
+EF_TEST(workers_divide_the_processors) {
+    enum { WORKERS = 4 };
+    int whole = ef_pool_size(), share = whole / WORKERS > 1 ? whole / WORKERS : 1;
+    ef_run *run = NULL;
+    make_run(0, &run);
+    counted_threads c = {.source = {.n = 60, .fails_at = -1, .floats = 1}, .least = whole};
+    ef_ring_work w = {.width = 1,
+                      .gives = 1,
+                      .arg = &c,
+                      .take = take_counted,
+                      .work = count_threads,
+                      .name = "Test"};
+    ef_ring_size size = {2 * WORKERS, 2 * WORKERS, WORKERS, WORKERS};
+    ef_ring *r = NULL;
+    CHECK_OK(ef_ring_open(run, &w, &size, &r));
+    for (bool end = false; !end;) {
+        ef_tensor t = {0};
+        CHECK_OK(ef_ring_next(r, &t, &end));
+        ef_tensor_release(&t);
+    }
+    ef_ring_close(r);
+    CHECK(atomic_load(&c.most_at_work) < WORKERS || atomic_load(&c.least) == share);
+    ef_run_free(run);
+}
+
 /* ---- decisions ---------------------------------------------------------------------------------
  */
 
 EF_TEST(the_tuner_follows_waiting) {
-    ef_tuner t = ef_tuner_begin(2, 16);
+    ef_tuner t = ef_tuner_begin(2, 0, 16);
     ef_interval idle = {.ns = 1000000, .waited = 1000, .elements = 100};
     ef_interval waits = {.ns = 1000000, .waited = 500000, .elements = 100};
     ef_interval better = {.ns = 1000000, .waited = 300000, .elements = 150};
     CHECK(ef_tuner_step(&t, &idle, NULL) == EF_DECIDED_ENOUGH && t.value == 2);
     CHECK(ef_tuner_step(&t, &waits, NULL) == EF_DECIDED_TRY && t.value == 4);
     CHECK(ef_tuner_step(&t, &better, NULL) == EF_DECIDED_TRY && t.value == 8); /* 4 is kept */
-    CHECK(t.before == 4);
+    CHECK(t.trying && t.before == 4);
     CHECK(ef_tuner_step(&t, &better, NULL) == EF_DECIDED_BACK && t.value == 4);
     CHECK(ef_tuner_step(&t, &better, NULL) == EF_DECIDED_NOTHING && t.value == 4); /* a pause */
     for (int k = 0; k < 2; k++) ef_tuner_step(&t, &better, NULL);
     CHECK(ef_tuner_step(&t, &better, NULL) == EF_DECIDED_TRY && t.value == 5); /* one more now */
-    ef_tuner helped = {.value = 4, .most = 4, .before = 2, .pause = 1, .rate = 1e-4};
+    ef_tuner helped = {.value = 4, .most = 4, .trying = true, .before = 2, .rate = 1e-4};
     CHECK(ef_tuner_step(&helped, &better, NULL) == EF_DECIDED_KEEP && helped.value == 4);
-    ef_tuner top = ef_tuner_begin(4, 4);
+    ef_tuner top = ef_tuner_begin(4, 0, 4);
     CHECK(ef_tuner_step(&top, &waits, NULL) == EF_DECIDED_MOST && top.value == 4);
+    ef_interval busy = {.ns = 1000000, .waited = 500000, .elements = 100, .busy = 0.9};
+    CHECK(ef_tuner_step(&t, &busy, NULL) == EF_DECIDED_BACK);
+    for (int k = 0; k < 100; k++) CHECK(ef_tuner_step(&t, &busy, NULL) == EF_DECIDED_BUSY);
+}
+
+/* A machine on which `best` workers give most elements: more of them compete, fewer leave
+ * processors idle. Returns the elements of n intervals relative to those with `best` workers. */
+static double runs_at(ef_tuner *t, int best, int n) {
+    double sum = 0;
+    for (int k = 0; k < n; k++) {
+        double by = t->value - best, rate = 1 / (1 + 0.25 * (by < 0 ? -by : by));
+        double noise = 1 + 0.01 * (k % 3 - 1);
+        ef_interval i = {.ns = 20000000,
+                         .waited = 10000000,
+                         .elements = (uint64_t)(10000 * rate * noise),
+                         .busy = 0.6,
+                         .working = 0.6};
+        sum += rate;
+        ef_tuner_step(t, &i, NULL);
+        if (t->value < t->least || t->value > t->most) return 0;
+    }
+    return sum / n;
+}
+
+EF_TEST(the_tuner_goes_up_and_down) {
+    for (int best = 0; best <= 16; best += 2)
+        for (int from = 0; from <= 16; from += 4) {
+            ef_tuner t = ef_tuner_begin(from, 0, 16);
+            runs_at(&t, best, 1000);
+            CHECK(runs_at(&t, best, 1000) > 0.95);     /* it has settled, and rarely tries others */
+            CHECK(runs_at(&t, 16 - best, 4000) > 0.8); /* another machine is noticed */
+            CHECK(runs_at(&t, 16 - best, 1000) > 0.95);
+        }
+}
+
+/* Functions that wait for something else than processors do not compete: fewer are not tried. */
+EF_TEST(the_tuner_keeps_workers_that_wait) {
+    ef_tuner t = ef_tuner_begin(8, 0, 8);
+    ef_interval waits = {.ns = 1000000, .waited = 500000, .elements = 100, .working = 0.05};
+    for (int k = 0; k < 100; k++) CHECK(ef_tuner_step(&t, &waits, NULL) == EF_DECIDED_MOST);
+    ef_interval computes = {.ns = 1000000, .waited = 500000, .elements = 100};
+    ef_interval_busy(&computes, 900000, 8, 2);
+    CHECK(computes.busy > 0.4 && computes.busy < 0.5 && computes.working > 0.4);
+    CHECK(ef_tuner_step(&t, &computes, NULL) == EF_DECIDED_TRY && t.value == 4);
+}
+
+EF_TEST(intervals_are_long_enough) {
+    ef_interval i = {.ns = 19000000, .elements = 40};
+    CHECK(!ef_interval_over(&i, 2)); /* neither many elements nor a long time */
+    i.elements = 200;
+    CHECK(ef_interval_over(&i, 2));
+    i.ns = 1000000;
+    CHECK(!ef_interval_over(&i, 2));
+    i = (ef_interval){.ns = 90000000, .elements = 7};
+    CHECK(!ef_interval_over(&i, 4)); /* a worker may not have given two yet */
+    CHECK(ef_interval_over(&i, 3));
 }
 
 EF_TEST(options_are_read) {
@@ -187,7 +289,11 @@ int main(void) {
     EF_RUN(order_does_not_depend_on_workers);
     EF_RUN(a_consumer_may_stop_early);
     EF_RUN(elements_stay_below_the_ceiling);
+    EF_RUN(workers_divide_the_processors);
     EF_RUN(the_tuner_follows_waiting);
+    EF_RUN(the_tuner_goes_up_and_down);
+    EF_RUN(the_tuner_keeps_workers_that_wait);
+    EF_RUN(intervals_are_long_enough);
     EF_RUN(options_are_read);
     return EF_VERDICT();
 }

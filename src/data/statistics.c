@@ -65,7 +65,7 @@ void ef_stage_note_decide(ef_stage_note *n, ef_decision what, int from, int to, 
 typedef struct noted {
     const char *name;
     uint64_t dataset, made, ns, waited, bytes;
-    int parent, depth, workers, slots, decision, from, to, gain;
+    int parent, depth, workers, slots, decision, from, to, gain, settled, pause, skipped;
 } noted;
 typedef struct history {
     uint64_t dataset, ceiling, peak;
@@ -101,7 +101,10 @@ static void copy_notes(const ef_run *r, void *arg) {
                              .decision = READ(n->decision),
                              .from = READ(n->from),
                              .to = READ(n->to),
-                             .gain = READ(n->gain)};
+                             .gain = READ(n->gain),
+                             .settled = READ(n->settled),
+                             .pause = READ(n->pause),
+                             .skipped = READ(n->skipped)};
     }
 }
 
@@ -124,9 +127,8 @@ static bool recall(const history *h, uint64_t dataset, const char *name, int *wo
     for (int k = 0; k < h->n; k++) {
         const noted *n = &h->note[k];
         if (n->dataset != dataset || n->name != name || n->workers == 0) continue;
-        bool trial = n->decision == EF_DECIDED_TRY; /* which did not end */
-        *workers = trial ? n->from : n->workers;
-        *slots = trial ? 2 * n->from : n->slots;
+        *workers = n->workers;
+        *slots = n->slots;
         return true;
     }
     return false;
@@ -138,6 +140,23 @@ bool ef_notes_recall(const ef_stage_note *n, int *workers, int *slots) {
     ef_mutex_lock(&kept_lock);
     for (int k = 0; k < KEPT && !found; k++)
         found = recall(&kept[k], n->dataset, n->name, workers, slots);
+    ef_mutex_unlock(&kept_lock);
+    return found;
+}
+
+bool ef_notes_recall_tuner(const ef_stage_note *n, int *workers, int *pause, int *skipped) {
+    bool found = false;
+    if (n == NULL) return false;
+    ef_mutex_lock(&kept_lock);
+    for (int k = 0; k < KEPT && !found; k++)
+        for (int j = 0; j < kept[k].n && !found; j++) {
+            const noted *o = &kept[k].note[j];
+            found = o->dataset == n->dataset && o->name == n->name && o->settled > 0;
+            if (!found) continue;
+            *workers = o->settled - 1;
+            *pause = o->pause;
+            *skipped = o->skipped;
+        }
     ef_mutex_unlock(&kept_lock);
     return found;
 }

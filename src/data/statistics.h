@@ -12,9 +12,9 @@ typedef enum ef_decision {
     EF_DECIDED_INLINE,  /* elements are fast: a thread is not worth it */
     EF_DECIDED_THREADS, /* elements are slow: threads make them ahead */
     EF_DECIDED_ENOUGH,  /* the consumer does not wait */
-    EF_DECIDED_TRY,     /* a larger number is being tried */
-    EF_DECIDED_KEEP,    /* the larger number was better */
-    EF_DECIDED_BACK,    /* the larger number was not better */
+    EF_DECIDED_TRY,     /* another number is being tried */
+    EF_DECIDED_KEEP,    /* the other number was better */
+    EF_DECIDED_BACK,    /* the other number was not better */
     EF_DECIDED_MOST,    /* the largest number is in use */
     EF_DECIDED_BYTES,   /* the byte ceiling allows no more */
     EF_DECIDED_BUSY,    /* the workers in use keep all processors busy */
@@ -30,6 +30,8 @@ typedef struct ef_stage_note {
     atomic_uint_fast64_t bytes;  /* most bytes that were ready ahead */
     atomic_int workers, slots;   /* threads, and elements they may be ahead; 0: none */
     atomic_int decision, from, to, gain; /* an ef_decision; gain: of the rate, in percent */
+    atomic_int settled, pause,
+        skipped; /* of the tuner: workers, plus 1, and see ef_tuner; 0: none */
 } ef_stage_note;
 
 enum { EF_STAGE_NOTES = 32, EF_STAGE_NOTE_CHILDREN = 8 };
@@ -50,6 +52,7 @@ static inline void ef_stage_note_add(ef_stage_note *n, uint64_t made, uint64_t n
  * earlier run of its dataset ended: where the tuner of this run begins. False: there was no such
  * run recently, it prefetched nothing, or n is NULL. */
 bool ef_notes_recall(const ef_stage_note *n, int *workers, int *slots);
+bool ef_notes_recall_tuner(const ef_stage_note *n, int *workers, int *pause, int *skipped);
 /* Keeps the notes of a run that ends, for ds.explain(); those of the last few runs stay. */
 void ef_notes_keep(const struct ef_run *run);
 /* The notes of the latest run of d, as text that the caller frees; NULL: there was none. */

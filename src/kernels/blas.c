@@ -18,23 +18,33 @@ void gotoblas_dynamic_init(void) __attribute__((weak));
 
 /* Adds one variable to the environment temporarily, by replacing the list: other threads read
  * either the old or the new list, both complete, which setenv() does not guarantee. The new list is
- * never freed, since a thread may still be reading it. */
+ * never freed, since a thread may still be reading it. What other threads set meanwhile stays set:
+ * a variable that was there before was replaced in the new list, and one that was not made setenv()
+ * copy the list, with our variable in it. */
 static void choose(char *setting) {
     static char **list;
     size_t n = 0;
     while (environ != NULL && environ[n] != NULL) n++;
-    char **before = environ;
+    char **before = environ, **ours;
+    char **copy = ef_malloc((n + 1) * sizeof *copy);
     list = ef_malloc((n + 2) * sizeof *list);
-    if (list == NULL) return;
-    if (n > 0) memcpy(list, before, n * sizeof *list);
+    if (list == NULL || copy == NULL) {
+        ef_free(list);
+        ef_free(copy);
+        return;
+    }
+    for (size_t k = 0; k < n; k++) list[k] = copy[k] = before[k];
     list[n] = setting, list[n + 1] = NULL;
-    environ = list;
+    environ = ours = list;
     gotoblas_dynamic_quit();
     gotoblas_dynamic_init();
-    if (environ == list)
-        environ = before;
+    if (!__atomic_compare_exchange_n(&environ, &ours, before, false, __ATOMIC_SEQ_CST,
+                                     __ATOMIC_SEQ_CST))
+        unsetenv("OPENBLAS_CORETYPE");
     else
-        unsetenv("OPENBLAS_CORETYPE"); /* setenv() elsewhere made a copy with the variable in it */
+        for (size_t k = 0; k < n && list[k] != NULL; k++)
+            if (list[k] != copy[k]) before[k] = list[k];
+    ef_free(copy);
 }
 
 static void tune(void) {

@@ -4,6 +4,8 @@
 #include "check.h"
 #include "kernels/blas.h"
 #include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #if defined(__x86_64__)
@@ -14,6 +16,7 @@ void gotoblas_dynamic_init(void);
 static char **during; /* the environment while the kernels are chosen */
 static char core_type[32];
 static bool acts; /* OpenBLAS calls these functions too, when it is loaded */
+static bool only_replaces;
 
 char *openblas_get_corename(void) {
     static char name[] = "Unknown";
@@ -27,7 +30,27 @@ void gotoblas_dynamic_init(void) {
     const char *chosen = getenv("OPENBLAS_CORETYPE");
     during = environ;
     snprintf(core_type, sizeof core_type, "%s", chosen != NULL ? chosen : "");
-    setenv("EF_SET_MEANWHILE", "kept", 1);
+    setenv(only_replaces ? "EF_SET_BEFORE" : "EF_SET_MEANWHILE", "kept", 1);
+}
+
+/* The kernels are chosen once in a process, so a child does this. */
+EF_TEST(a_variable_that_is_replaced_meanwhile_stays_replaced) {
+    if (!__builtin_cpu_supports("avx2")) SKIP("this processor has no kernels to choose");
+    pid_t child = fork();
+    if (child == 0) {
+        unsetenv("OPENBLAS_CORETYPE");
+        setenv("EF_SET_BEFORE", "old", 1);
+        char **before = environ;
+        acts = only_replaces = true;
+        ef_blas_begin();
+        const char *now = getenv("EF_SET_BEFORE");
+        bool good = core_type[0] != 0 && environ == before && during != before &&
+                    getenv("OPENBLAS_CORETYPE") == NULL && now != NULL && strcmp(now, "kept") == 0;
+        _exit(good ? 0 : 1);
+    }
+    int state = -1;
+    CHECK(child > 0 && waitpid(child, &state, 0) == child);
+    CHECK_INT(state, 0);
 }
 
 EF_TEST(the_environment_stays_whole) {
@@ -46,10 +69,12 @@ EF_TEST(the_environment_stays_whole) {
     CHECK(during[0] == first && during[n - 1] == last && during[n + 1] == NULL);
 }
 #else
+EF_TEST(a_variable_that_is_replaced_meanwhile_stays_replaced) {}
 EF_TEST(the_environment_stays_whole) {}
 #endif
 
 int main(void) {
+    EF_RUN(a_variable_that_is_replaced_meanwhile_stays_replaced);
     EF_RUN(the_environment_stays_whole);
     return EF_VERDICT();
 }

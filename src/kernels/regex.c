@@ -145,10 +145,25 @@ static ef_status *check_once(ef_regex *r, const char *text, size_t n, uint32_t *
     return NULL;
 }
 
+/* Each invalid byte is passed by itself. */
 static size_t step(const char *p, size_t n) {
-    size_t k = 1;
-    while (k < n && ((unsigned char)p[k] & 0xC0) == 0x80) k++;
-    return k;
+    int32_t code;
+    size_t k = ef_utf8_read(p, n, &code);
+    return code < 0 ? 1 : k;
+}
+
+/* Whether the pattern has an empty match at the end of a text that ends in an invalid byte: PCRE2
+ * does not look there. */
+static ef_status *find_at_end(ef_regex *r, const char *text, size_t n, bool *found) {
+    if (n == 0 || ((unsigned char)text[n - 1] & 0x80) == 0 || is_utf8(text, n)) return NULL;
+    size_t from = n > 4 ? n - 4 : 0;
+    while (from > 0 && ((unsigned char)text[from] & 0xC0) == 0x80) from--;
+    for (int32_t code = 0; from < n;) {
+        size_t k = ef_utf8_read(text + from, n - from, &code);
+        from += code < 0 ? 1 : k;
+        if (from == n && code >= 0) return NULL; /* its last character is valid */
+    }
+    return find(r, "", 0, 0, PCRE2_NOTBOL, found);
 }
 
 ef_status *ef_regex_replace(ef_regex *r, const char *text, size_t n, const char *rewrite,
@@ -158,11 +173,24 @@ ef_status *ef_regex_replace(ef_regex *r, const char *text, size_t n, const char 
     enum { FEW = 4 };
     uint32_t options = 0;
     int64_t matches = 0;
-    bool found = largest_group(rewrite, rewrite_n) <= r->groups;
+    const uint32_t refers = largest_group(rewrite, rewrite_n);
+    bool found = refers <= r->groups;
     while (found && at <= n) {
+        /* PCRE2 does not look within the bytes of a damaged character. */
+        if (at > 0 && at < n && ((unsigned char)text[at] & 0xC0) == 0x80) {
+            EF_TRY(find(r, "", 0, 0, PCRE2_NOTBOL | PCRE2_NOTEOL, &found));
+            if (found && at != last) {
+                add_rewrite(r, text + at, rewrite, rewrite_n, out);
+                last = at;
+                if (!all) break;
+            }
+            ef_text_bytes(out, text + at++, 1);
+            found = true;
+            continue;
+        }
         EF_TRY(find(r, text, n, at, options, &found));
         if (!found) break;
-        if (all && ++matches == FEW) EF_TRY(check_once(r, text, n, &options));
+        if (++matches == FEW && all) EF_TRY(check_once(r, text, n, &options));
         if (span[0] > at) ef_text_bytes(out, text + at, span[0] - at);
         if (span[0] == last && span[1] == last) { /* no empty match immediately after a match */
             size_t more = span[0] < n ? step(text + span[0], n - span[0]) : 1;
@@ -175,9 +203,15 @@ ef_status *ef_regex_replace(ef_regex *r, const char *text, size_t n, const char 
         if (!all) break;
     }
     if (at < n) ef_text_bytes(out, text + at, n - at);
+    if (found || (matches > 0 && !all) || last == n || refers > r->groups) return NULL;
+    EF_TRY(find_at_end(r, text, n, &found));
+    if (found) add_rewrite(r, text + n, rewrite, rewrite_n, out);
     return NULL;
 }
 
+/* No pattern matches an invalid byte. PCRE2 would match one valid part of the text. */
 ef_status *ef_regex_full_match(ef_regex *r, const char *text, size_t n, bool *out) {
-    return find(r, text, n, 0, PCRE2_ANCHORED | PCRE2_ENDANCHORED, out);
+    EF_TRY(find(r, text, n, 0, PCRE2_ANCHORED | PCRE2_ENDANCHORED, out));
+    *out = *out && is_utf8(text, n);
+    return NULL;
 }

@@ -3,6 +3,7 @@
  * allocated. */
 #include "ops/run.h"
 #include "base/alloc.h"
+#include "base/interrupt.h"
 #include "tensor/scratch.h"
 
 enum { ON_STACK = 16 }; /* up to this many arguments need no heap memory */
@@ -36,6 +37,9 @@ static ef_status *run_view(ef_tensor *const *in, const ef_fact *facts, ef_tensor
     return NULL;
 }
 
+/* Bytes of results that take some 50 us: small inputs may ask for any number of them. */
+static const size_t large_bytes = (size_t)1 << 20;
+
 static ef_status *run_kernel(ef_call *c, const ef_kernel *k) {
     if (k->scratch == NULL) return k->run(c);
     size_t bytes = k->scratch(c);
@@ -55,6 +59,7 @@ ef_status *ef_op_execute(ef_context *context, const ef_op *op, const void *attrs
     if (n_out > ON_STACK && (outs = ef_malloc((size_t)n_out * sizeof *outs)) == NULL)
         return ef_no_memory((size_t)n_out * sizeof *outs);
     ef_status *s = NULL;
+    size_t bytes = 0;
     for (int k = 0; k < n_out; k++) {
         outs[k] = &out[k];
         memset(outs[k], 0, sizeof *outs[k]);
@@ -64,6 +69,7 @@ ef_status *ef_op_execute(ef_context *context, const ef_op *op, const void *attrs
                 release_all(out, k);
                 goto done;
             }
+            bytes += ef_tensor_bytes(outs[k]);
         } else {
             ef_tensor_shape_set(outs[k], facts[k].dtype, &facts[k].shape);
         }
@@ -76,6 +82,7 @@ ef_status *ef_op_execute(ef_context *context, const ef_op *op, const void *attrs
                  .in = in,
                  .out = outs};
     const ef_kernel *row;
+    if (EF_UNLIKELY(bytes > large_bytes)) ef_interrupt_takes_long();
     if ((s = ef_op_kernel(&c, EF_CPU, &row)) == NULL) s = run_kernel(&c, row);
     if (s != NULL) release_all(out, n_out);
 done:

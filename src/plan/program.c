@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/budget.h"
 #include "base/interrupt.h"
+#include "base/making.h"
 #include "base/mutex.h"
 #include "base/pool.h"
 #include "plan/arena.h"
@@ -40,6 +41,7 @@ struct ef_program {
     atomic_int refs;
     ef_graph *graph;
     ef_mutex lock; /* guards the list of plans, their users and idle frames */
+    ef_makers makers;
     shaped_plan *newest, *oldest;
     shaped_plan **bucket; /* all plans by hash; NULL until there are more than RECENT */
     int n_plans;
@@ -76,6 +78,7 @@ ef_status *ef_program_make(ef_graph *g, const uint8_t *own_inputs, ef_program **
     p->graph = ef_graph_ref(g);
     p->key_words = g->n_inputs * (EF_MAX_RANK + 2);
     ef_mutex_init(&p->lock, EF_RANK_PROGRAM, EF_MUTEX_BIASED);
+    ef_makers_init(&p->makers);
     *out = p;
     return NULL;
 }
@@ -115,6 +118,7 @@ static void shaped_free(shaped_plan *s) {
 void ef_program_unref(ef_program *p) {
     if (p == NULL || atomic_fetch_sub_explicit(&p->refs, 1, memory_order_acq_rel) != 1) return;
     if (p->base == NULL) {
+        ef_makers_destroy(&p->makers);
         ef_keeper_leave(&p->keeper);
         ef_budget_credit(EF_KEPT_PROGRAMS, p->bytes);
     }
@@ -364,21 +368,30 @@ static shaped_plan *evict_beyond_bound(ef_program *p) {
     return p->n_plans > EF_PROGRAM_PLANS ? evict(p, to_evict(p)) : NULL;
 }
 
-/* For the budget: evicts the oldest plan. One that is in use is freed by its last user. */
-static shaped_plan in_use;
+static shaped_plan *oldest_idle(const ef_program *p) {
+    shaped_plan *s = p->oldest;
+    while (s != NULL && s->users > 0) s = s->prev;
+    return s;
+}
 
+/* For the budget: evicts the oldest plan that nobody uses. The budget believes the oldest plan to
+ * be one; if it is in use, it is only told of the first that is not. */
 static void *take_plan(ef_keeper *k) {
     ef_program *p = (ef_program *)k;
     ef_mutex_lock(&p->lock);
-    shaped_plan *s = p->oldest;
-    if (s != NULL && (s = evict(p, s)) == NULL) s = &in_use;
+    shaped_plan *s = oldest_idle(p), *idle = s;
+    if (s != NULL && s == p->oldest) {
+        s = evict(p, s);
+        idle = oldest_idle(p);
+    } else {
+        s = NULL;
+    }
+    ef_keeper_oldest(&p->keeper, idle != NULL ? idle->used : UINT64_MAX);
     ef_mutex_unlock(&p->lock);
     return s;
 }
 
-static void end_plan(void *s) {
-    if (s != &in_use) shaped_free(s);
-}
+static void end_plan(void *s) { shaped_free(s); }
 
 static ef_status *check_inputs(const ef_program *p, ef_tensor *const *in) {
     for (size_t k = 0; k < p->graph->n_inputs; k++) {
@@ -489,18 +502,29 @@ static shaped_plan *acquire(ef_context *context, ef_program *p, ef_tensor *const
                             ef_frame **frame, ef_status **bad) {
     ef_mutex_lock(&p->lock);
     shaped_plan *s = find(p, in, context->wanted), *gone = NULL;
+    ef_making mine;
     bool fresh = s == NULL;
+    if (EF_UNLIKELY(fresh)) {
+        uint64_t hash = mix(key_hash(in, p->graph->n_inputs), context->wanted);
+        while (s == NULL && !ef_making_begin(&p->makers, &p->lock, &mine, hash))
+            s = find(p, in, context->wanted);
+        fresh = s == NULL;
+    }
     if (EF_UNLIKELY(fresh)) {
         ef_mutex_unlock(&p->lock); /* planning may take a while; others go on */
         uint64_t began = ef_event_clock();
         *bad = plan_for(context, p, in, &s);
-        if (s == NULL) return NULL;
         ef_mutex_lock(&p->lock);
+        ef_making_end(&p->makers, &mine);
+        if (s == NULL) {
+            ef_mutex_unlock(&p->lock);
+            return NULL;
+        }
         post_plan(began, p->newest != NULL ? p->newest->key : NULL, s->key, p->graph->n_inputs,
                   was_evicted(p, s->hash, false));
         p->made++;
         shaped_plan *there = find(p, in, context->wanted);
-        if (there != NULL) { /* another thread planned the same meanwhile */
+        if (there != NULL) { /* another thread did not wait, but planned the same */
             gone = s;
             s = there;
         } else {
@@ -537,6 +561,8 @@ static void release(ef_program *p, shaped_plan *s, ef_frame *f) {
         surplus = f;
     }
     bool gone = --s->users == 0 && s->evicted;
+    if (EF_UNLIKELY(s->users == 0 && !gone && s->used < ef_keeper_oldest_get(&p->keeper)))
+        ef_keeper_oldest(&p->keeper, s->used); /* it may be evicted again */
     ef_mutex_unlock(&p->lock);
     ef_frame_free(surplus);
     if (gone) shaped_free(s);

@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/budget.h"
 #include "base/hash.h"
+#include "base/making.h"
 #include "evenflow_binding.h"
 #include "ops/state/variable.h"
 #include "plan/locate.h"
@@ -33,6 +34,7 @@ struct ef_session {
     uint64_t noted;   /* the tick at which the keeper was told of the oldest request */
     ef_graph *graph;
     ef_mutex lock; /* guards the requests */
+    ef_makers makers;
     request *newest;
     int n_requests;
     ef_scope *scope; /* names of its variables */
@@ -52,6 +54,7 @@ ef_status *ef_session_new(ef_graph *g, ef_session **out) {
     }
     s->graph = ef_graph_ref(g);
     ef_mutex_init(&s->lock, EF_RANK_SESSION, EF_MUTEX_BIASED);
+    ef_makers_init(&s->makers);
     s->keeper.kind = EF_KEPT_REQUESTS;
     s->keeper.take = take_request;
     s->keeper.end = end_request;
@@ -84,6 +87,7 @@ void ef_session_free(ef_session *s) {
     }
     ef_scope_free(s->scope);
     ef_graph_unref(s->graph);
+    ef_makers_destroy(&s->makers);
     ef_mutex_destroy(&s->lock);
     ef_free(s);
 }
@@ -230,30 +234,39 @@ static request *forget_oldest(ef_session *s) {
     return NULL;
 }
 
-/* Tells the budget the last use of the oldest request; once per tick is enough. Under the lock. */
+/* The oldest request that nobody uses, by the pointer to it; *at is NULL: there is none. */
+static request **oldest_idle(ef_session *s) {
+    request **at = NULL, **end = &s->newest;
+    for (; *end != NULL; end = &(*end)->next)
+        if ((*end)->users == 0) at = end;
+    return at != NULL ? at : end;
+}
+
+/* Tells the budget the last use of the oldest idle request; once per tick is enough. Under the
+ * lock.
+ */
 static void note_oldest(ef_session *s) {
-    const request *r = s->newest;
-    while (r != NULL && r->next != NULL) r = r->next;
+    const request *r = *oldest_idle(s);
     ef_keeper_oldest(&s->keeper, r != NULL ? r->used : UINT64_MAX);
     s->noted = ef_budget_now();
 }
 
-/* For the budget: evicts the oldest request. One that is in use is freed by its last user. */
-static request in_use;
-
+/* For the budget: evicts the oldest request that nobody uses. */
 static void *take_request(ef_keeper *k) {
     ef_session *s = (ef_session *)k;
     ef_mutex_lock(&s->lock);
-    request *r = s->newest;
-    if (r != NULL && (r = forget_oldest(s)) == NULL) r = &in_use;
+    request **at = oldest_idle(s), *r = *at;
+    if (r != NULL) {
+        *at = r->next;
+        s->n_requests--;
+        r->evicted = true;
+    }
     note_oldest(s);
     ef_mutex_unlock(&s->lock);
     return r;
 }
 
-static void end_request(void *r) {
-    if (r != &in_use) request_free(r);
-}
+static void end_request(void *r) { request_free(r); }
 
 static size_t request_bytes(const ef_graph *g, const ef_session_call *c) {
     size_t edges = (size_t)(c->n_feeds + c->n_fetches + c->n_targets) + 1;
@@ -282,18 +295,28 @@ static request *known_request(ef_session *s, const ef_session_call *c, uint64_t 
 static ef_status *find_request(ef_session *s, const ef_session_call *c, request **out) {
     uint64_t h = hash_call(c);
     ef_mutex_lock(&s->lock);
+    ef_making mine;
     request *r = known_request(s, c, h);
+    while (r == NULL && !ef_making_begin(&s->makers, &s->lock, &mine, h))
+        r = known_request(s, c, h);
     ef_mutex_unlock(&s->lock);
     *out = r;
     if (EF_LIKELY(r != NULL)) return NULL;
-    EF_TRY(make_request(s->graph, c, &r));
-    r->hash = h;
-    r->users = 1;
-    r->bytes = request_bytes(s->graph, c);
-    r->used = ef_budget_charge(EF_KEPT_REQUESTS, r->bytes);
+    ef_status *bad = make_request(s->graph, c, &r);
+    if (bad == NULL) {
+        r->hash = h;
+        r->users = 1;
+        r->bytes = request_bytes(s->graph, c);
+        r->used = ef_budget_charge(EF_KEPT_REQUESTS, r->bytes);
+    }
     ef_mutex_lock(&s->lock);
+    ef_making_end(&s->makers, &mine);
+    if (bad != NULL) {
+        ef_mutex_unlock(&s->lock);
+        return bad;
+    }
     request *gone = r, *there = known_request(s, c, h);
-    if (there != NULL) { /* another thread made the same meanwhile */
+    if (there != NULL) { /* another thread did not wait, but made the same */
         r = there;
     } else {
         r->next = s->newest;
@@ -311,6 +334,8 @@ static ef_status *find_request(ef_session *s, const ef_session_call *c, request 
 static void leave_request(ef_session *s, request *r) {
     ef_mutex_lock(&s->lock);
     bool gone = --r->users == 0 && r->evicted;
+    if (EF_UNLIKELY(r->users == 0 && !gone && r->used < ef_keeper_oldest_get(&s->keeper)))
+        ef_keeper_oldest(&s->keeper, r->used); /* it may be evicted again */
     ef_mutex_unlock(&s->lock);
     if (gone) request_free(r);
 }

@@ -43,6 +43,22 @@ def test_many_matches_in_a_long_text():
     assert tf.strings.regex_replace("ab" * 9, "x*", "-").numpy() == b"-" + b"-".join([b"a", b"b"] * 9) + b"-"
 
 
+@pytest.mark.parametrize(("text", "pattern", "want"), [
+    (b"a\xffb", ".", b"<a>\xff<b>"), (b"a\xffb", "b", b"a\xff<b>"), (b"a\xffb", "a.", b"a\xffb"), (b"a\xffb", "$", b"a\xffb<>"),
+    (b"\xff\xfe", ".*", b"<>\xff<>\xfe<>"), (b"\xff\xfe", "$", b"\xff\xfe<>"), (b"\xff\xfe", "", b"<>\xff<>\xfe<>"),
+    (b"ab\xf0\x9f\x98", ".*", b"<ab>\xf0<>\x9f<>\x98<>"), (b"ab\xf0\x9f\x98", "", b"<>a<>b<>\xf0<>\x9f<>\x98<>"),
+    (b"ab\xf0\x9f\x98", "$", b"ab\xf0\x9f\x98<>"), (b"\xc3", ".*", b"<>\xc3<>"), (b"caf\xc3\xa9", ".", "<c><a><f><\u00e9>".encode())])
+def test_invalid_bytes_match_nothing_in_a_pattern(text, pattern, want):
+    assert tf.strings.regex_replace(text, pattern, r"<\0>").numpy() == want
+
+
+@pytest.mark.parametrize("text", [b"\xff\xfe", b"a\xffb", b"\xc3", b"\xe9", b"ab\xf0\x9f\x98"])
+@pytest.mark.parametrize("pattern", [".", "[^a]", "b", "a.", ".*", r"\w+", "$", "", "ab"])
+def test_a_text_with_invalid_bytes_is_no_full_match(text, pattern):
+    assert not tf.strings.regex_full_match(text, pattern).numpy()
+    assert tf.strings.regex_full_match(b"caf\xc3\xa9", ".*").numpy()
+
+
 def test_numbers():
     assert tf.strings.to_number([" 1 ", "0x10", "-inf", ".5"]).numpy().tolist() == [1, 16, -np.inf, 0.5]
     for bad in ("", " ", "1_0", "1e"):

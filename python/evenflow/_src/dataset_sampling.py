@@ -51,7 +51,11 @@ def sample_from_datasets(datasets, weights=None, seed=None, stop_on_empty_datase
 
 def _padding_value(value, spec):
     if value is not None:
-        return _core.convert(value, spec.dtype)
+        value = _core.convert(value, None, spec.dtype)
+        if value.dtype != spec.dtype:
+            raise TypeError(f"Invalid `padding_values`. `padding_values` values type {value.dtype!r} does not match type {spec.dtype!r} "
+                            "of the corresponding input component.")
+        return value
     if spec.dtype not in (dtypes.string, dtypes.bool) and not (spec.dtype.is_floating or spec.dtype.is_integer
                                                                or spec.dtype.is_complex):
         raise TypeError(f"Unable to create padding for field of type {spec.dtype}.")
@@ -64,7 +68,7 @@ def _padded_shape(shape, spec):
         known = _core.static_value(shape)
         sizes = [None] * (spec.shape.rank or 0) if known is None else [None if d < 0 else int(d) for d in known]
         return raw.Cast(shape, dtypes.int64), TensorShape(sizes)
-    given = TensorShape([None if d is None or (isinstance(d, int) and d < 0) else d for d in list(shape)])
+    given = TensorShape([None if d is None or d == -1 else d for d in list(shape)])
     if spec.shape.rank is not None and spec.shape.rank != given.rank:
         raise ValueError(f"The padded shape {given} is not compatible with the shape {spec.shape} of the corresponding input "
                          "component.")
@@ -114,11 +118,16 @@ def bucket_by_sequence_length(self, element_length_func, bucket_boundaries, buck
         raise ValueError(f"`len(bucket_batch_sizes)` must equal `len(bucket_boundaries) + 1` but `len(bucket_batch_sizes)={len(batch_sizes)}` "
                          f"and `len(bucket_boundaries)={len(boundaries)}`.")
     sizes = _core.convert(list(batch_sizes), dtypes.int64)
-    edges = _core.convert(list(boundaries), dtypes.int32)
+    least, most = _core.convert([np.iinfo(np.int32).min, *boundaries]), _core.convert([*boundaries, np.iinfo(np.int32).max])
+    edges = _core.convert(list(boundaries), dtypes.int64) if to_boundary else None
 
     def bucket(*element):
-        length = raw.Cast(_core.convert(length_of(*element)), dtypes.int32)
-        return raw.Sum(raw.Cast(raw.LessEqual(edges, length), dtypes.int64), 0)
+        length = _core.convert(length_of(*element))
+        if length.dtype != least.dtype:
+            raise TypeError(f"The lengths of a dataset are {length.dtype.name}, but `bucket_boundaries` {least.dtype.name}: "
+                            f"`element_length_func` must return a tf.{least.dtype.name}.")
+        fits = raw.LogicalAnd(raw.LessEqual(least, length), raw.Less(length, most))
+        return raw.Min(raw.Where(fits), [0, 1])  # of a length without a bucket, a number that has no batch size
 
     def batch(key, group):
         size = raw.GatherV2(sizes, key, 0)
@@ -129,7 +138,7 @@ def bucket_by_sequence_length(self, element_length_func, bucket_boundaries, buck
             fits = raw.Less(key, _core.convert(len(boundaries), dtypes.int64))
             check = raw.Assert(fits, ["When pad_to_bucket_boundary=True, elements must have length < max(bucket_boundaries)."])
             with graphs.control_dependencies([check]):
-                last = raw.GatherV2(raw.Cast(edges, dtypes.int64), raw.Identity(key), 0) - 1
+                last = raw.GatherV2(edges, raw.Identity(key), 0) - 1
             shapes = nest.map_structure_up_to(group.element_spec, lambda shape: _fill(shape, last), shapes)
         return group.padded_batch(size, shapes, padding_values, drop_remainder)
 

@@ -27,8 +27,8 @@ _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 def failure(error):
     """Converts an exception of the user's function to the exception of an op."""
-    if isinstance(error, errors.OpError):
-        return error
+    if isinstance(error, errors.OpError) and not isinstance(error, errors.OutOfRangeError):
+        return error  # an OutOfRangeError would read as the end of a dataset
     kind = next((name for known, name in _CLASSES if isinstance(error, known)), "UnknownError")
     return getattr(errors, kind)(None, None, f"{type(error).__name__}: {error}{_raised_at(error)}")
 

@@ -203,7 +203,7 @@ static void unheeded(bool stopped) { (void)stopped; }
 /* A cancellation is reported once: results that were tried one by one after it would be computed in
  * spite of it. They are computed when they are read again. */
 EF_TEST(a_run_that_was_ended_is_not_tried_again) {
-    static const ef_interrupt_watch watch = {end_once, no_calls, unheeded};
+    static const ef_interrupt_watch watch = {end_once, no_calls, unheeded, NULL};
     ef_tensor x, y, z;
     ef_canceller *c;
     const void *v;

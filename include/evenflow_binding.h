@@ -31,6 +31,11 @@ void ef_blocking_hooks(void *(*begin)(void), void (*end)(void *state));
 /* Takes over src, which is zeroed. */
 void ef_tensor_take(ef_tensor *dst, ef_tensor *src);
 
+/* As ef_call_op for an op of at most 16 outputs of which only the first is wanted: eagerly the
+ * elements of the others are not computed where the kernel can do without them. */
+ef_status *ef_call_op_first(const ef_op *op, const ef_attrs *attrs, const ef_tensor *const *in,
+                            int n_in, ef_tensor *out);
+
 /* ---- interrupting -----------------------------------------------------------------------------
  * The pulse is a counter (base/interrupt.h). A thread that runs something calls `ask` soon after
  * the pulse has changed: a status ends the run. `ask` may run user code. The pulse changes at

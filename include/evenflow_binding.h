@@ -36,6 +36,10 @@ void ef_tensor_take(ef_tensor *dst, ef_tensor *src);
  * if the thread is building a graph, records a tape or requested a device. */
 bool ef_call_small(const ef_op *op, const ef_attrs *attrs, const ef_tensor *const *in, int n_in,
                    ef_tensor *out);
+/* As ef_call_op for an op of at most 16 outputs of which only the first is wanted: eagerly the
+ * elements of the others are not computed where the kernel can do without them. */
+ef_status *ef_call_op_first(const ef_op *op, const ef_attrs *attrs, const ef_tensor *const *in,
+                            int n_in, ef_tensor *out);
 
 /* ---- interrupting -----------------------------------------------------------------------------
  * The pulse is a counter (base/interrupt.h). A thread that runs something calls `ask` soon after

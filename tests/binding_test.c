@@ -710,9 +710,43 @@ EF_TEST(a_held_tensor_is_known_when_it_is_watched_later) {
     ef_tensor_release(&x);
 }
 
+/* ---- one output of several --------------------------------------------------------------------
+ */
+
+EF_TEST(the_first_output_alone) {
+    enum { ROWS = 40, CLASSES = 30 };
+    const ef_op *op = ef_op_find("SparseSoftmaxCrossEntropyWithLogits");
+    static float x[ROWS * CLASSES];
+    int32_t label[ROWS];
+    const ef_shape rows = {.rank = 1, .dim = {ROWS}};
+    const ef_shape matrix = {.rank = 2, .dim = {ROWS, CLASSES}};
+    for (int k = 0; k < ROWS * CLASSES; k++) x[k] = (float)(k % 37) * 0.1f;
+    for (int k = 0; k < ROWS; k++) label[k] = k % CLASSES;
+    ef_tensor in[2], loss, both[2];
+    CHECK_OK(ef_tensor_from(EF_F32, &matrix, x, &in[0]));
+    CHECK_OK(ef_tensor_from(EF_I32, &rows, label, &in[1]));
+    const ef_tensor *given[] = {&in[0], &in[1]};
+    int n = 0;
+    CHECK_OK(ef_call_op_first(op, NULL, given, 2, &loss));
+    CHECK_OK(ef_call_op(op, NULL, given, 2, both, 2, &n));
+    CHECK(n == 2 && loss.rank == 1 && loss.dim[0] == ROWS);
+    for (int k = 0; k < ROWS; k++) CHECK(at(&loss, k) == at(&both[0], k));
+    ef_tensor_release(&loss);
+    label[3] = CLASSES;
+    ef_tensor_release(&in[1]);
+    CHECK_OK(ef_tensor_from(EF_I32, &rows, label, &in[1]));
+    CHECK_FAILS(ef_call_op_first(op, NULL, given, 2, &loss), EF_INVALID, "row 3");
+    CHECK_FAILS(ef_call_op_first(op, NULL, given, 1, &loss), EF_INVALID, "SparseSoftmax");
+    for (int k = 0; k < 2; k++) {
+        ef_tensor_release(&in[k]);
+        ef_tensor_release(&both[k]);
+    }
+}
+
 int main(void) {
     EF_RUN(the_table_is_whole);
     EF_RUN(a_record_taken_apart);
+    EF_RUN(the_first_output_alone);
     EF_RUN(nodes_are_seen);
     EF_RUN(computed_shapes_are_read);
     EF_RUN(sizes_follow_though_the_batch_is_open);

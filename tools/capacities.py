@@ -28,6 +28,7 @@ ROWS = [
     ("src/device/memory.c", "CACHED_MOST", "taken under the lock", "the free list of a thread is bounded"),
     ("src/device/holder.c", "LABELS MOST_USED MOST_LISTED MOST_PLACES", "counted together, without a name",
      "a report of memory use must not allocate memory"),
+    ("src/eager/dispatch.c", "OUTPUTS_MOST", "rejected with an error", "only ops with a few outputs are asked for the first alone"),
     ("src/jit/expr.h", "EF_JIT_MAX_VALUES", "not compiled: the tile function runs", "values are on the stack while code is generated"),
     ("src/jit/jit.h", "EF_JIT_MAX_INS EF_JIT_MAX_IN EF_JIT_MAX_OPERANDS", "not compiled: the tile function runs",
      "as large as a tile program; an assertion checks it"),

@@ -39,40 +39,54 @@ static enum length length_of(const ef_tensor *const *in, int n_in) {
     return bytes > 65536 ? LONG : any ? ANY : SHORT;
 }
 
+/* max_out FIRST_ONLY: of several outputs the first only is wanted. */
+enum { FIRST_ONLY = -1 };
+
+static ef_status *enter(const ef_op *op, const ef_attrs *attrs, const ef_tensor *const *in,
+                        int n_in, ef_tensor *out, int max_out, int *n_out) {
+    if (max_out != FIRST_ONLY) return ef_call_op(op, attrs, in, n_in, out, max_out, n_out);
+    *n_out = 1;
+    return ef_call_op_first(op, attrs, in, n_in, out);
+}
+
 static ef_status *call(const ef_op *op, const ef_attrs *attrs, const ef_tensor *const *in, int n_in,
                        ef_tensor *out, int max_out, int *n_out) {
     if (refused) return ef_status_make(EF_FAILED_PRECONDITION, refusal);
     enum length length = length_of(in, n_in);
     if (recording()) /* nodes are added with the GIL held */
-        return ef_call_op(op, attrs, in, n_in, out, max_out, n_out);
+        return enter(op, attrs, in, n_in, out, max_out, n_out);
     engine_call v;
     if (length == SHORT) { /* no pulse is needed; only large results release the GIL */
         v = (engine_call){.outer = engine_now};
         engine_now = &v;
-        ef_status *s = ef_call_op(op, attrs, in, n_in, out, max_out, n_out);
+        ef_status *s = enter(op, attrs, in, n_in, out, max_out, n_out);
         engine_now = v.outer;
         return v.away != NULL || v.error != NULL ? engine_return(&v, s) : s;
     }
     engine_begin(&v, length == LONG);
-    ef_status *s = engine_end(&v, ef_call_op(op, attrs, in, n_in, out, max_out, n_out));
+    ef_status *s = engine_end(&v, enter(op, attrs, in, n_in, out, max_out, n_out));
     if (atomic_load_explicit(&profile_waiting, memory_order_relaxed) > 0) profile_resolve(NULL);
     return s;
 }
 
-PyObject *op_run1(const ef_op *op, const ef_attrs *attrs, const ef_tensor *const *in, int n_in) {
+static PyObject *run1(const ef_op *op, const ef_attrs *attrs, const ef_tensor *const *in, int n_in,
+                      int max_out) {
     tensor_object *o = tensor_make();
     if (o == NULL) return NULL;
     int n_out = 0;
     sample taken = sample_take();
     if (taken.weight == 0 && !refused && ef_call_small(op, attrs, in, n_in, &o->t))
         return (PyObject *)o;
-    ef_status *s = call(op, attrs, in, n_in, &o->t, 1, &n_out);
+    ef_status *s = call(op, attrs, in, n_in, &o->t, max_out, &n_out);
     if (s != NULL) {
         Py_DECREF(o);
         return raise_status(s, ef_op_describe(op)->name);
     }
     if (taken.weight > 0) sample_op(&taken, op, in, n_in, (PyObject *)o);
     return tensor_finish(o);
+}
+PyObject *op_run1(const ef_op *op, const ef_attrs *attrs, const ef_tensor *const *in, int n_in) {
+    return run1(op, attrs, in, n_in, 1);
 }
 
 static PyObject *result_class(op_object *self) {
@@ -339,13 +353,9 @@ static PyObject *call_small(const op_object *self, PyObject *const *args, int n)
     return NULL;
 }
 
-PyObject *op_call(PyObject *callable, PyObject *const *args, size_t nargsf, PyObject *names) {
-    op_object *self = (op_object *)callable;
-    Py_ssize_t n = PyVectorcall_NARGS(nargsf);
-    if (self->desc->small && names == NULL && n == self->desc->n_in) {
-        PyObject *small = call_small(self, args, (int)n);
-        if (small != NULL || PyErr_Occurred()) return small;
-    }
+/* first: of several outputs the first only. */
+static PyObject *answer(op_object *self, PyObject *const *args, Py_ssize_t n, PyObject *names,
+                        bool first) {
     PyObject *value[MAX_PARAMS];
     memset(value, 0, (size_t)self->n_params * sizeof *value);
     if (bind(self, args, n, names, value) < 0) return NULL;
@@ -359,7 +369,9 @@ PyObject *op_call(PyObject *callable, PyObject *const *args, size_t nargsf, PyOb
     inputs in;
     PyObject *result = NULL;
     if (inputs_take(self, value, &in) == 0 && name_node(name, self->kind) == 0) {
-        if (self->desc->n_out == 1 && !self->desc->out[0].is_list) {
+        if (first) {
+            result = run1(self->op, attrs, in.t, in.n, FIRST_ONLY);
+        } else if (self->desc->n_out == 1 && !self->desc->out[0].is_list) {
             result = op_run1(self->op, attrs, in.t, in.n);
         } else {
             ef_tensor few[MAX_FEW], *out = few;
@@ -378,5 +390,20 @@ PyObject *op_call(PyObject *callable, PyObject *const *args, size_t nargsf, PyOb
     }
     if (attrs != NULL) ef_attrs_unref(attrs);
     inputs_end(self, &in);
+    return result;
+}
+
+PyObject *op_call(PyObject *callable, PyObject *const *args, size_t nargsf, PyObject *names) {
+    op_object *self = (op_object *)callable;
+    Py_ssize_t n = PyVectorcall_NARGS(nargsf);
+    if (self->desc->small && names == NULL && n == self->desc->n_in) {
+        PyObject *small = call_small(self, args, (int)n);
+        if (small != NULL || PyErr_Occurred()) return small;
+    }
+    PyObject *result = answer(self, args, n, names, false);
     return result != NULL ? result : dispatched(self, args, n, names);
+}
+
+PyObject *op_first(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *names) {
+    return answer((op_object *)self, args, n, names, true);
 }

@@ -47,4 +47,7 @@ void inputs_end(op_object *self, inputs *in);
 
 /* The vectorcall function of op objects. */
 PyObject *op_call(PyObject *callable, PyObject *const *args, size_t nargsf, PyObject *names);
+/* The method _first: the first of several outputs alone. Eagerly the others are not computed
+ * where the kernel can do without them. */
+PyObject *op_first(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *names);
 #endif

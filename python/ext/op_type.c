@@ -184,10 +184,14 @@ static PyMemberDef op_members[] = {
     {"__dictoffset__", T_PYSSIZET, offsetof(op_object, dict), READONLY, NULL},
     {"__weaklistoffset__", T_PYSSIZET, offsetof(op_object, weak), READONLY, NULL},
     {NULL, 0, 0, 0, NULL}};
-static PyType_Slot op_slots[] = {{Py_tp_dealloc, op_dealloc},     {Py_tp_traverse, op_traverse},
-                                 {Py_tp_call, PyVectorcall_Call}, {Py_tp_repr, op_repr},
-                                 {Py_tp_getset, op_getset},       {Py_tp_members, op_members},
-                                 {Py_tp_descr_get, op_descr_get}, {0, NULL}};
+static PyMethodDef op_methods[] = {{"_first", (PyCFunction)(void (*)(void))op_first,
+                                    METH_FASTCALL | METH_KEYWORDS,
+                                    "Calls the op; of several outputs only the first is returned."},
+                                   {NULL, NULL, 0, NULL}};
+static PyType_Slot op_slots[] = {
+    {Py_tp_dealloc, op_dealloc},     {Py_tp_traverse, op_traverse}, {Py_tp_call, PyVectorcall_Call},
+    {Py_tp_repr, op_repr},           {Py_tp_getset, op_getset},     {Py_tp_members, op_members},
+    {Py_tp_descr_get, op_descr_get}, {Py_tp_methods, op_methods},   {0, NULL}};
 static PyType_Spec op_spec = {"evenflow._core.Op", sizeof(op_object), 0,
                               Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL,
                               op_slots};

@@ -88,15 +88,15 @@ static ef_status *materialize_inputs(const ef_op *op, const ef_tensor *const *in
 }
 
 static ef_status *run_now(const ef_op *op, const ef_attrs *attrs, const ef_tensor *const *in,
-                          int n_in, ef_tensor *out, int max_out, int *n_out) {
+                          int n_in, uint32_t unread, ef_tensor *out, int max_out, int *n_out) {
     EF_TRY(materialize_inputs(op, in, n_in));
     const void *fields = attrs != NULL ? ef_attrs_fields(attrs) : NULL;
     if (n_in > 0 && max_out > 0 && ef_op_run_small(op, fields, (ef_tensor *const *)in, n_in, out)) {
         *n_out = 1;
         return NULL;
     }
-    ef_status *s =
-        ef_op_run(ef_context_here(), op, fields, (ef_tensor *const *)in, n_in, out, max_out, n_out);
+    ef_status *s = ef_op_run_but(ef_context_here(), op, fields, (ef_tensor *const *)in, n_in,
+                                 unread, out, max_out, n_out);
     ef_budget_keep(); /* its kernel may have made a primitive */
     return s;
 }
@@ -125,7 +125,7 @@ static ef_status *eager(const ef_op *op, const ef_attrs *attrs, const ef_tensor 
         EF_TRY(ef_pending_add(op, attrs, in, n_in, out, &deferred));
         *n_out = 1;
     }
-    if (!deferred) EF_TRY(run_now(op, attrs, in, n_in, out, max_out, n_out));
+    if (!deferred) EF_TRY(run_now(op, attrs, in, n_in, 0, out, max_out, n_out));
     if (EF_LIKELY(!(ef_here.busy & EF_TAPING))) return NULL;
     ef_status *s = ef_tape_note(op, attrs, in, n_in, out, *n_out);
     for (int k = 0; s != NULL && k < *n_out; k++) ef_tensor_release(&out[k]);
@@ -304,4 +304,32 @@ ef_status *ef_call_op(const ef_op *op, const ef_attrs *attrs, const ef_tensor *c
         return ef_dispatch(op, attrs, in, n_in, out, max_out, n_out);
     }
     return dispatch(op, attrs, in, n_in, out, max_out, n_out);
+}
+
+/* Whether the op would run immediately on the host, and no tape would keep its outputs. */
+static bool runs_unrecorded(const ef_op *op, const ef_tensor *const *in, int n_in) {
+    bool plain = !(op->traits & (EF_CONTROL | EF_NO_KERNEL)) && !may_defer(op, in, n_in) &&
+                 !(ef_here.busy & (EF_TRACING | EF_PLACED | EF_TAPING));
+    for (int k = 0; k < n_in; k++) plain = plain && (marks_of(in[k]) & (SYMBOLIC | AWAY)) == 0;
+    return plain;
+}
+
+ef_status *ef_call_op_first(const ef_op *op, const ef_attrs *attrs, const ef_tensor *const *in,
+                            int n_in, ef_tensor *out) {
+    enum { OUTPUTS_MOST = 16 };
+    ef_tensor all[OUTPUTS_MOST];
+    unsigned flags;
+    int n = 0;
+    EF_TRY(check_arguments(op, in, n_in, out, 1, &n, &flags));
+    if (runs_unrecorded(op, in, n_in)) {
+        ef_eager_start();
+        EF_TRY(complete(op, &attrs));
+        EF_TRY(run_now(op, attrs, in, n_in, ~1u, all, OUTPUTS_MOST, &n));
+    } else {
+        EF_TRY(ef_call_op(op, attrs, in, n_in, all, OUTPUTS_MOST, &n));
+    }
+    for (int k = 1; k < n; k++) ef_tensor_release(&all[k]);
+    if (n == 0) return ef_error(EF_INVALID, "%s: has no outputs", op->name);
+    ef_tensor_move(out, &all[0]);
+    return NULL;
 }

@@ -86,7 +86,7 @@ ef_status *ef_fact_fold(const ef_op *op, const void *attrs, const ef_fact *in, i
         ins[k] = &shapes[k];
     }
     memset(results, 0, (size_t)n_out * sizeof *results);
-    ef_status *s = ef_op_execute(ef_context_here(), op, attrs, ins, n_in, out, results, n_out);
+    ef_status *s = ef_op_execute(ef_context_here(), op, attrs, ins, n_in, out, 0, results, n_out);
     if (s != NULL) { /* it may be part of a graph; it will fail with this error when it runs */
         ef_code code = ef_status_code(s);
         if (code == EF_NO_MEMORY) return s;

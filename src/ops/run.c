@@ -52,8 +52,8 @@ static ef_status *run_kernel(ef_call *c, const ef_kernel *k) {
 }
 
 ef_status *ef_op_execute(ef_context *context, const ef_op *op, const void *attrs,
-                         ef_tensor *const *in, int n_in, const ef_fact *facts, ef_tensor *out,
-                         int n_out) {
+                         ef_tensor *const *in, int n_in, const ef_fact *facts, uint32_t unread,
+                         ef_tensor *out, int n_out) {
     if (op->traits & EF_VIEW_0) return run_view(in, facts, out);
     ef_tensor *few[ON_STACK], **outs = few;
     if (n_out > ON_STACK && (outs = ef_malloc((size_t)n_out * sizeof *outs)) == NULL)
@@ -79,6 +79,7 @@ ef_status *ef_op_execute(ef_context *context, const ef_op *op, const void *attrs
                  .attrs = attrs,
                  .n_in = n_in,
                  .n_out = n_out,
+                 .unread = unread,
                  .in = in,
                  .out = outs};
     const ef_kernel *row;
@@ -92,6 +93,12 @@ done:
 
 ef_status *ef_op_run(ef_context *context, const ef_op *op, const void *attrs, ef_tensor *const *in,
                      int n_in, ef_tensor *out, int max_out, int *n_out) {
+    return ef_op_run_but(context, op, attrs, in, n_in, 0, out, max_out, n_out);
+}
+
+ef_status *ef_op_run_but(ef_context *context, const ef_op *op, const void *attrs,
+                         ef_tensor *const *in, int n_in, uint32_t unread, ef_tensor *out,
+                         int max_out, int *n_out) {
     ef_fact few[ON_STACK], few_handles[ON_STACK], few_outs[ON_STACK];
     ef_fact *facts = few, *handles = few_handles, *outs = few_outs;
     void *many = NULL;
@@ -106,7 +113,7 @@ ef_status *ef_op_run(ef_context *context, const ef_op *op, const void *attrs, ef
     }
     for (int k = 0; k < n_in; k++) ef_fact_of(in[k], &facts[k], &handles[k]);
     ef_status *s = ef_op_infer(op, attrs, facts, n_in, outs, max_out, n_out);
-    if (s == NULL) s = ef_op_execute(context, op, attrs, in, n_in, outs, out, *n_out);
+    if (s == NULL) s = ef_op_execute(context, op, attrs, in, n_in, outs, unread, out, *n_out);
     ef_free(many);
     return s;
 }

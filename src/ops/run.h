@@ -10,6 +10,10 @@
  * their data. */
 ef_status *ef_op_run(ef_context *context, const ef_op *op, const void *attrs, ef_tensor *const *in,
                      int n_in, ef_tensor *out, int max_out, int *n_out);
+/* The same; bit k of `unread`: out[k] is never read, so its elements may be left undefined. */
+ef_status *ef_op_run_but(ef_context *context, const ef_op *op, const void *attrs,
+                         ef_tensor *const *in, int n_in, uint32_t unread, ef_tensor *out,
+                         int max_out, int *n_out);
 /* run_small.c: runs a small elementwise op whose operands have one dtype and shape, so that nothing
  * is inferred or allocated. n_in is at least 1; `out` need not be zeroed. Returns false, having
  * done nothing, if the call is not of this kind. */
@@ -21,8 +25,8 @@ bool ef_op_may_be_small(const ef_op *op); /* whether some call of it without att
 void ef_fact_of(const ef_tensor *t, ef_fact *fact, ef_fact *handle);
 /* The part after inference: takes the facts of the outputs. */
 ef_status *ef_op_execute(ef_context *context, const ef_op *op, const void *attrs,
-                         ef_tensor *const *in, int n_in, const ef_fact *facts, ef_tensor *out,
-                         int n_out);
+                         ef_tensor *const *in, int n_in, const ef_fact *facts, uint32_t unread,
+                         ef_tensor *out, int n_out);
 
 /* run_on_device.c: the same on any device. in[k] are materialized or on a device; they are copied
  * to the device that runs the op, or to the host if the op has no kernel for the device. */

@@ -540,9 +540,34 @@ EF_TEST(text) {
     check_text("Select", "bool[2]{1,0} string[2,2]{a,b,c,d} string[2,2]{e,f,g,h}", "a.b.g.h.");
 }
 
+/* Of an op that computes a loss and its gradient, the gradient alone is left out. */
+EF_TEST(an_unread_output_is_not_computed) {
+    enum { ROWS = 64, CLASSES = 50 };
+    const ef_op *op = ef_op_find("SparseSoftmaxCrossEntropyWithLogits");
+    static float logits[ROWS * CLASSES];
+    static int32_t labels[ROWS];
+    const ef_shape matrix = {.rank = 2, .dim = {ROWS, CLASSES}},
+                   row_shape = {.rank = 1, .dim = {ROWS}};
+    ef_tensor x, k, some[2], all[2], *in[] = {&x, &k};
+    int n = 0;
+    for (int i = 0; i < ROWS * CLASSES; i++) logits[i] = (float)(i % 7);
+    CHECK_OK(ef_tensor_from(EF_F32, &matrix, logits, &x));
+    CHECK_OK(ef_tensor_from(EF_I32, &row_shape, labels, &k));
+    CHECK_OK(ef_op_run_but(ef_context_here(), op, NULL, in, 2, 2, some, 2, &n));
+    CHECK_OK(ef_op_run(ef_context_here(), op, NULL, in, 2, all, 2, &n));
+    CHECK(n == 2 && memcmp(some[0].data, all[0].data, sizeof labels) == 0);
+    CHECK(memcmp(some[1].data, all[1].data, sizeof logits) != 0);
+    for (int j = 0; j < 2; j++) {
+        ef_tensor_release(in[j]);
+        ef_tensor_release(&some[j]);
+        ef_tensor_release(&all[j]);
+    }
+}
+
 int main(void) {
     EF_RUN(values_are_tensorflows);
     EF_RUN(refuses);
     EF_RUN(text);
+    EF_RUN(an_unread_output_is_not_computed);
     return EF_VERDICT();
 }

@@ -236,10 +236,10 @@ def sparse_softmax_cross_entropy_with_logits(labels, logits, name=None):
                 f"labels.shape={labels.shape} and logits.shape={x.shape}"
             )
     if b is not None and len(b) == 2:
-        cost = raw.SparseSoftmaxCrossEntropyWithLogits(x, labels, name=name)[0]
+        cost = raw.SparseSoftmaxCrossEntropyWithLogits._first(x, labels, name=name)
     else:
         flat = raw.Reshape(labels, [-1])
-        cost = raw.SparseSoftmaxCrossEntropyWithLogits(_flat_rows(x), flat)[0]
+        cost = raw.SparseSoftmaxCrossEntropyWithLogits._first(_flat_rows(x), flat)
         cost = raw.Reshape(cost, raw.Shape(labels), name=name)
     return cost if cost.dtype is logits.dtype else raw.Cast(cost, logits.dtype)
 

@@ -2,6 +2,7 @@
  * of nodes, and text. */
 #include "base/alloc.h"
 #include "check.h"
+#include "evenflow_binding.h"
 #include "graph/graph.h"
 
 static ef_edge input(ef_graph *g, int64_t n) {
@@ -440,6 +441,29 @@ EF_TEST(graphs_that_their_extract_changes_are_not_whole) {
     for (int k = 0; k < 4; k++) ef_graph_unref(all[k]);
 }
 
+EF_TEST(equal_places_are_one) {
+    enum { FILES = 3, LINES = 9 }; /* more than are compared one by one */
+    static const char *const file[FILES] = {"a.py", "b.py", "c.py"};
+    ef_graph *g = ef_graph_make();
+    int known[FILES][LINES], n = 0;
+    for (int round = 0; round < 2; round++)
+        for (int f = 0; f < FILES; f++)
+            for (int line = 0; line < LINES; line++) {
+                int up = line == 0 ? 0 : known[f][line - 1];
+                int place = ef_graph_place(g, file[f], "run", line + 1, up);
+                if (round == 0) CHECK_INT(place, ++n);
+                if (round == 0) known[f][line] = place;
+                CHECK_INT(place, known[f][line]);
+            }
+    const char *name, *function;
+    int line, up;
+    CHECK(ef_graph_place_get(g, known[2][4], &name, &function, &line, &up));
+    CHECK_TEXT(name, "c.py");
+    CHECK_INT(line, 5);
+    CHECK_INT(up, known[2][3]);
+    ef_graph_unref(g);
+}
+
 int main(void) {
     EF_RUN(wrong_shapes_are_found_where_they_are_made);
     EF_RUN(edges_that_do_not_exist_are_refused);
@@ -462,5 +486,6 @@ int main(void) {
     EF_RUN(an_extract_does_not_look_at_the_rest);
     EF_RUN(a_whole_graph_equals_its_extract);
     EF_RUN(graphs_that_their_extract_changes_are_not_whole);
+    EF_RUN(equal_places_are_one);
     return EF_VERDICT();
 }

@@ -1,5 +1,6 @@
 /* The same op called in four ways gives the same result; wrong calls give clear errors. */
 #include "check.h"
+#include "jit/jit.h"
 #include <ef_ops.h>
 #include <stdlib.h>
 
@@ -304,6 +305,30 @@ EF_TEST(a_failed_update_leaves_the_variable) {
     CHECK_FAILS(ef_variable_get(&start, &now), EF_INVALID, "handle");
 }
 
+/* What is true of an op's expression is found once, not for each new shape. */
+EF_TEST(a_new_size_parses_no_expression) {
+    enum { FIRST = 600, LAST = 640 };
+    ef_function *f;
+    uint64_t parsed = 0;
+    static float v[LAST];
+    for (int k = 0; k < LAST; k++) v[k] = (float)k / 64;
+    CHECK_OK(ef_function_new(cube, NULL, "cube", &f));
+    for (int size = FIRST; size < LAST; size++) {
+        ef_tensor x, y;
+        int n;
+        vector(&x, size, v);
+        const ef_tensor *in[] = {&x};
+        CHECK_OK(ef_function_call(f, in, 1, &y, 1, &n));
+        CHECK_NEAR(at(&y, size - 1), powf((float)(size - 1) / 64, 3), 1e-3);
+        if (size == FIRST + 2)
+            CHECK((parsed = ef_jit_parsed) > 0); /* sizes were symbols since the second */
+        CHECK(size <= FIRST + 2 || ef_jit_parsed == parsed);
+        ef_tensor_release(&x);
+        ef_tensor_release(&y);
+    }
+    ef_function_free(f);
+}
+
 int main(void) {
     EF_RUN(four_ways_one_answer);
     EF_RUN(a_function_inside_a_function);
@@ -314,5 +339,6 @@ int main(void) {
     EF_RUN(wrong_calls_say_what_is_wrong);
     EF_RUN(wrong_sessions_say_what_is_wrong);
     EF_RUN(a_failed_update_leaves_the_variable);
+    EF_RUN(a_new_size_parses_no_expression);
     return EF_VERDICT();
 }

@@ -110,6 +110,7 @@ ROWS = [
     ("src/plan/lift.c", "MOST_ELEMENTS DEPTH", "computed in the call", "small constants of nested functions"),
     ("src/plan/arena.c", "DEPTH", "memory is allocated and freed each time", "the blocks that a thread caches"),
     ("src/plan/arena.c", "DEEPEST", "rejected with an error", "the thread's stack would overflow"),
+    ("src/plan/loop_facts.c", "MOST_KNOWN", "inferred again each time", "they are compared one by one"),
     ("src/plan/compile.c", "MOST_KIN", "the least recently used program is evicted", "entries of a cache"),
     ("src/plan/compiled_loop.c", "MOST_NODES MOST_COUNT MOST_BYTES", "the loop is interpreted",
      "loops over few numbers"),

@@ -72,6 +72,12 @@ int name_node(PyObject *name, const char *kind) {
 }
 
 /* set_scope(text) -> the previous scope */
+static PyObject *core_current_scope(PyObject *module, PyObject *unused) {
+    (void)module;
+    (void)unused;
+    return PyUnicode_FromString(scope != NULL ? scope : "");
+}
+
 static PyObject *core_set_scope(PyObject *module, PyObject *text) {
     (void)module;
     PyObject *before = PyUnicode_FromString(scope != NULL ? scope : "");
@@ -647,6 +653,7 @@ static PyObject *core_resume(PyObject *module, PyObject *capsule) {
 
 static PyMethodDef functions[] = {
     {"set_scope", core_set_scope, METH_O, "Sets the prefix of the names of new ops."},
+    {"current_scope", core_current_scope, METH_NOARGS, "The prefix of the names of new ops."},
     {"current_graph", core_current_graph, METH_NOARGS, "The graph being built, or None."},
     {"executing_eagerly", core_executing_eagerly, METH_NOARGS, "Whether ops run eagerly."},
     {"suspend", core_suspend, METH_NOARGS, "Leaves all graphs and pauses the tapes."},

@@ -1,6 +1,9 @@
 /* The count and the injected failure are thread-local, so neither costs a lock and a test in one
  * thread does not disturb another. */
 #include "base/alloc.h"
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,6 +56,12 @@ void *ef_malloc_aligned(size_t n) {
 }
 
 void ef_free_aligned(void *p) { free(p); }
+
+void ef_malloc_trim(void) {
+#ifdef __GLIBC__
+    malloc_trim(0);
+#endif
+}
 
 char *ef_strdup(const char *s) {
     size_t n = strlen(s) + 1;

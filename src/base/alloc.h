@@ -14,6 +14,10 @@ void *ef_malloc_aligned(size_t n); /* 64-byte aligned; ef_free_aligned ends it *
 void ef_free_aligned(void *p);
 char *ef_strdup(const char *s); /* NULL on failure */
 
+/* Returns to the system what malloc keeps although it is free: also that of other users of malloc
+ * in this process. Its time grows with the number of free pieces. */
+void ef_malloc_trim(void);
+
 /* Allocations made by this thread since it started (counted on success). */
 uint64_t ef_alloc_count(void);
 /* Test hook: this thread's k-th allocation from now (1 = next) fails once; 0 switches off. */

@@ -2,27 +2,35 @@
  * once and remembered in a small table. */
 #include "base/option.h"
 #include "base/mutex.h"
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { OPTIONS = 24, NAME = 32, VALUE = 224 };
 
 static struct { char name[NAME], value[VALUE]; } seen[OPTIONS];
-static int seen_count;
-static ef_mutex seen_lock = EF_MUTEX(OPTIONS); /* guards seen */
+static atomic_int seen_count;                  /* what comes before it never changes again */
+static ef_mutex seen_lock = EF_MUTEX(OPTIONS); /* held while an entry is added */
+
+static const char *find(const char *name) {
+    int n = atomic_load_explicit(&seen_count, memory_order_acquire);
+    for (int i = 0; i < n; i++)
+        if (strcmp(seen[i].name, name) == 0) return seen[i].value;
+    return NULL;
+}
 
 /* The value, or "" if the variable is not set. One too long to be remembered, or one too many, is
  * read from the environment each time. */
 static const char *option_get(const char *name) {
+    const char *value = find(name);
+    if (value != NULL) return value;
     ef_mutex_lock(&seen_lock);
-    int i = 0;
-    while (i < seen_count && strcmp(seen[i].name, name) != 0) i++;
-    const char *value = i < seen_count ? seen[i].value : getenv(name);
-    if (value == NULL) value = "";
-    if (i == seen_count && i < OPTIONS && strlen(name) < NAME && strlen(value) < VALUE) {
-        memcpy(seen[i].name, name, strlen(name) + 1);
-        value = memcpy(seen[i].value, value, strlen(value) + 1);
-        seen_count++;
+    int n = atomic_load_explicit(&seen_count, memory_order_relaxed);
+    if ((value = find(name)) == NULL && (value = getenv(name)) == NULL) value = "";
+    if (find(name) == NULL && n < OPTIONS && strlen(name) < NAME && strlen(value) < VALUE) {
+        memcpy(seen[n].name, name, strlen(name) + 1);
+        value = memcpy(seen[n].value, value, strlen(value) + 1);
+        atomic_store_explicit(&seen_count, n + 1, memory_order_release);
     }
     ef_mutex_unlock(&seen_lock);
     return value;

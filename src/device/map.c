@@ -1,8 +1,12 @@
 /* mmap aligns to a page only; for a larger alignment we map more and unmap both ends. */
 #include "device/map.h"
 #include "profile/event.h"
+#include <fcntl.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 enum { SYSTEM_PAGE = 4096 };
 
@@ -22,3 +26,15 @@ void *ef_pages_map(size_t bytes, size_t align, bool huge) {
 }
 
 void ef_pages_unmap(void *p, size_t bytes) { munmap(p, bytes); }
+
+size_t ef_pages_resident(void) {
+    char text[128];
+    int file = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+    if (file < 0) return 0;
+    ssize_t n = read(file, text, sizeof text - 1);
+    close(file);
+    if (n <= 0) return 0;
+    text[n] = '\0';
+    const char *second = strchr(text, ' ');
+    return second != NULL ? (size_t)strtoull(second, NULL, 10) * SYSTEM_PAGE : 0;
+}

@@ -8,4 +8,6 @@
  * brings 2 MiB instead of 4 KiB. NULL if the system gives none. */
 void *ef_pages_map(size_t bytes, size_t align, bool huge);
 void ef_pages_unmap(void *p, size_t bytes);
+/* The memory that the process has now, of all kinds, in bytes; 0: the system does not say. */
+size_t ef_pages_resident(void);
 #endif

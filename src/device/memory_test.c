@@ -2,12 +2,14 @@
 #include "base/sanitize.h"
 #include "check.h"
 #include "device/chunk.h"
+#include "device/map.h"
 #include "device/memory.h"
 #include "evenflow_binding.h"
 #include <limits.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 static ef_memory_info info(void) {
     ef_memory_info i;
@@ -160,6 +162,29 @@ EF_TEST(a_kept_region_of_up_to_twice_the_size_serves_again) {
     void *s = take(7 << 20); /* the smallest that fits */
     CHECK(EF_ASAN || s == r);
     ef_memory_free(0, s, 7 << 20);
+    ef_memory_trim(0);
+}
+
+/* Freed blocks below one in use stay in malloc's heap, until the process would grow further. */
+EF_TEST(growth_first_takes_what_malloc_keeps) {
+    enum { BLOCKS = 600, EACH = 100 << 10, TRIES = 50 };
+    if (EF_ASAN || EF_TSAN) return; /* their malloc is another one */
+    char *volatile block[BLOCKS];   /* so that no write is left out as useless */
+    for (int k = 0; k < BLOCKS; k++) {
+        block[k] = malloc(EACH);
+        CHECK(block[k] != NULL);
+        if (block[k] != NULL) memset(block[k], k, EACH);
+    }
+    void *above = malloc(EACH);
+    for (int k = 0; k < BLOCKS; k++) free(block[k]);
+    size_t before = ef_pages_resident();
+    for (int k = 0; k < TRIES && ef_pages_resident() + (40 << 20) > before; k++) {
+        size_t bytes = (size_t)(64 + 8 * k) << 20;
+        ef_memory_free(0, take(bytes), bytes); /* never written, so it takes no memory itself */
+        usleep(20000);                         /* it may only take a part of the time */
+    }
+    CHECK(ef_pages_resident() + (40 << 20) <= before);
+    free(above);
     ef_memory_trim(0);
 }
 
@@ -342,6 +367,7 @@ int main(void) {
     EF_RUN(small_sizes_that_come_late_leave_large_ones_their_pages);
     EF_RUN(a_size_used_once_touches_one_block);
     EF_RUN(a_kept_region_of_up_to_twice_the_size_serves_again);
+    EF_RUN(growth_first_takes_what_malloc_keeps);
     EF_RUN(any_thread_may_free);
     EF_RUN(a_limit_names_the_holders);
     EF_RUN(impossible_requests_fail_cleanly);

@@ -100,20 +100,27 @@ static int all_inputs(const ef_trace *t, const ef_tensor *const *in, const ef_te
     return n;
 }
 
+/* NULL: no memory, while something else is being reported. */
+static ef_graph *closed_or_null(ef_trace *t) {
+    ef_graph *closed = NULL;
+    ef_status_free(ef_trace_closed(t, &closed));
+    return closed;
+}
+
 /* The program that failed is the forward one of a derivative of some order. The forward graphs of
  * the caller's own graph are made again to find the line that made the failed node. */
-static ef_status *locate_taped(ef_status *s, const ef_trace *t, const char *name) {
+static ef_status *locate_taped(ef_status *s, ef_trace *t, const char *name) {
     ef_derivative *d = (ef_derivative *)t->gradient;
-    ef_graph *at = ef_graph_ref(t->closed);
-    for (; d != NULL && s != NULL; d = d->of_forward) {
+    ef_graph *at = closed_or_null(t);
+    if (at != NULL) ef_graph_ref(at);
+    for (; d != NULL && s != NULL && at != NULL; d = d->of_forward) {
         ef_function_gradient own = {0};
         ef_status *bad = ef_differentiate(at, &own);
         ef_graph_unref(at);
         at = bad == NULL ? ef_graph_ref(own.forward) : NULL;
         ef_function_gradient_free(&own);
         ef_status_free(bad);
-        if (at == NULL) break;
-        s = ef_locate(s, at, d->forward, name);
+        if (at != NULL) s = ef_locate(s, at, d->forward, name);
     }
     ef_graph_unref(at);
     return s;
@@ -124,7 +131,9 @@ static ef_status *call_taped(ef_trace *t, const char *name, const ef_tensor *con
     EF_TRY(materialize_all(all, n));
     if (t->gradient == NULL) {
         ef_derivative *d = NULL;
-        EF_TRY(ef_derivative_find(t->closed, &d));
+        ef_graph *closed;
+        EF_TRY(ef_trace_closed(t, &closed));
+        EF_TRY(ef_derivative_find(closed, &d));
         ef_owned *none = NULL; /* another thread may have made it meanwhile */
         if (!atomic_compare_exchange_strong(&t->gradient, &none, &d->owned)) ef_derivative_unref(d);
     }
@@ -134,17 +143,18 @@ static ef_status *call_taped(ef_trace *t, const char *name, const ef_tensor *con
 }
 
 /* Inside another graph: one call node. */
-static ef_status *call_recorded(const ef_trace *t, const ef_tensor *const *all, int n,
-                                ef_tensor *out, int *n_out) {
+static ef_status *call_recorded(ef_trace *t, const ef_tensor *const *all, int n, ef_tensor *out,
+                                int *n_out) {
     bool effects = false;
-    for (size_t k = 0; k < t->closed->n_nodes; k++)
-        effects = effects || (t->closed->node[k]->op->traits & (EF_STATEFUL | EF_EFFECT));
+    ef_graph *closed;
+    EF_TRY(ef_trace_closed(t, &closed));
+    for (size_t k = 0; k < closed->n_nodes; k++)
+        effects = effects || (closed->node[k]->op->traits & (EF_STATEFUL | EF_EFFECT));
     ef_dtype *types = ef_malloc(((size_t)t->n_out + 1) * sizeof *types);
     if (types == NULL) return ef_no_memory((size_t)t->n_out * sizeof *types);
-    for (int k = 0; k < t->n_out; k++)
-        types[k] = ef_edge_fact(t->closed, t->closed->output[k])->dtype;
+    for (int k = 0; k < t->n_out; k++) types[k] = ef_edge_fact(closed, closed->output[k])->dtype;
     ef_made made;
-    ef_status *s = ef_made_call(t->closed, t->n_out, types, effects, &made);
+    ef_status *s = ef_made_call(closed, t->n_out, types, effects, &made);
     ef_free(types);
     if (s != NULL) return s;
     s = ef_record(ef_here.graph, made.op, made.attrs, all, n, out, t->n_out, n_out);
@@ -186,7 +196,7 @@ static ef_status *run_trace(ef_trace *t, const char *name, const ef_tensor *cons
     ef_status *s = taped ? call_taped(t, name, all, n, out) : materialize_all(all, n);
     if (!taped && s == NULL) {
         s = ef_program_run(ef_context_here(), t->program, (ef_tensor *const *)all, out);
-        if (EF_UNLIKELY(s != NULL)) s = ef_locate(s, t->closed, t->program, name);
+        if (EF_UNLIKELY(s != NULL)) s = ef_locate(s, closed_or_null(t), t->program, name);
     }
     ef_random_scope = before;
     return s;
@@ -234,7 +244,7 @@ static void hand_out(const ef_trace *t, void **user) {
 }
 
 /* Whether the trace cannot be run with such arguments because their sizes do not fit. */
-static bool misfits(const ef_trace *t, const ef_tensor *const *in) {
+static bool misfits(ef_trace *t, const ef_tensor *const *in) {
     size_t n = (size_t)(t->n_in + t->n_captures);
     const ef_tensor **all = ef_malloc((n + 1) * sizeof *all);
     ef_fact *fact = ef_calloc(2 * n + 1, sizeof *fact);
@@ -250,8 +260,12 @@ static bool misfits(const ef_trace *t, const ef_tensor *const *in) {
             fact[n + k] = (ef_fact){.dtype = v->dtype, .shape = v->shape};
             fact[k].handle = &fact[n + k];
         }
-        ef_status *s = ef_graph_through(t->closed, fact, out);
-        bad = s != NULL;
+        ef_graph *closed = NULL;
+        ef_status *s = ef_trace_closed(t, &closed);
+        if (s == NULL) {
+            s = ef_graph_through(closed, fact, out);
+            bad = s != NULL;
+        }
         ef_status_free(s);
     }
     ef_free(all);

@@ -26,7 +26,7 @@ typedef struct room {
 typedef struct extract {
     const ef_graph *from;
     ef_graph *to;
-    bool effects; /* all nodes with side effects are needed */
+    size_t n_effects; /* of the first so many nodes, those with side effects are needed */
     const room *few;
     found *table; /* open addressing by node; at most half full */
     size_t n, cap;
@@ -127,7 +127,7 @@ static ef_status *need_edge(extract *x, ef_edge e) {
 }
 
 static ef_status *need_effects(extract *x) {
-    for (size_t k = 0; k < x->from->n_nodes; k++)
+    for (size_t k = 0; k < x->n_effects; k++)
         if (x->from->node[k]->op->traits & EF_EFFECT) EF_TRY(need(x, (int32_t)k));
     return NULL;
 }
@@ -155,7 +155,7 @@ static ef_status *find_needed(extract *x, const ef_edge *fetch, int n_fetch, con
                               int n_target) {
     for (int k = 0; k < n_fetch; k++) EF_TRY(need_edge(x, fetch[k]));
     for (int k = 0; k < n_target; k++) EF_TRY(need(x, target[k]));
-    if (x->effects) EF_TRY(need_effects(x));
+    EF_TRY(need_effects(x));
     for (size_t k = 0; k < x->n_list; k++) { /* which grows meanwhile */
         const ef_node *n = x->from->node[x->list[k]];
         for (int i = 0; i < n->n_in; i++) EF_TRY(need_edge(x, n->in[i]));
@@ -249,14 +249,18 @@ static ef_status *copy_nodes(ef_clone *c) {
     return NULL;
 }
 
-static ef_status *extract_part(const ef_graph *g, bool effects, const ef_edge *feed, int n_feed,
+static ef_status *extract_part(const ef_graph *g, size_t n_effects, const ef_edge *feed, int n_feed,
                                const ef_edge *fetch, int n_fetch, const int32_t *target,
                                int n_target, ef_graph **out, int32_t *captures, int *n_captures) {
     ef_status *s = NULL;
     room few;
     ef_edge few_fed[2 * FEW_EDGES];
-    extract x = {
-        .from = g, .effects = effects, .feed = feed, .n_feed = n_feed, .few = &few, .fed = few_fed};
+    extract x = {.from = g,
+                 .n_effects = n_effects,
+                 .feed = feed,
+                 .n_feed = n_feed,
+                 .few = &few,
+                 .fed = few_fed};
     size_t each = sizeof *x.fed + sizeof *x.next_feed;
     use_table(&x, few.table, FEW_FOUND, few.list);
     x.to = ef_graph_make();
@@ -292,14 +296,64 @@ done:
 ef_status *ef_graph_extract(const ef_graph *g, const ef_edge *feed, int n_feed,
                             const ef_edge *fetch, int n_fetch, const int32_t *target, int n_target,
                             ef_graph **out, int32_t *captures, int *n_captures) {
-    return extract_part(g, g->function, feed, n_feed, fetch, n_fetch, target, n_target, out,
-                        captures, n_captures);
+    return extract_part(g, g->function ? g->n_nodes : 0, feed, n_feed, fetch, n_fetch, target,
+                        n_target, out, captures, n_captures);
 }
 
 ef_status *ef_graph_extract_fetched(const ef_graph *g, const ef_edge *feed, int n_feed,
                                     const ef_edge *fetch, int n_fetch, const int32_t *target,
                                     int n_target, ef_graph **out, int32_t *captures,
                                     int *n_captures) {
-    return extract_part(g, false, feed, n_feed, fetch, n_fetch, target, n_target, out, captures,
+    return extract_part(g, 0, feed, n_feed, fetch, n_fetch, target, n_target, out, captures,
                         n_captures);
+}
+
+/* ---- graphs that need no copy ------------------------------------------------------------------
+ */
+
+/* Marks what node n uses. A control input that is a parameter would not be in the extract. */
+static bool mark_used(const ef_node *n, size_t n_inputs, uint8_t *used) {
+    for (int i = 0; i < n->n_in; i++) used[n->in[i].node] = 1;
+    for (int i = 0; i < n->n_after; i++) {
+        if ((size_t)n->after[i] < n_inputs) return false;
+        used[n->after[i]] = 1;
+    }
+    return true;
+}
+
+/* From the last node to the first: the users of a node come after it. */
+static bool all_used(const ef_graph *g, uint8_t *used) {
+    for (size_t k = 0; k < g->n_outputs; k++) used[g->output[k].node] = 1;
+    for (size_t k = g->n_nodes; k-- > g->n_inputs;) {
+        const ef_node *n = g->node[k];
+        if (n->op->traits & EF_NO_KERNEL || (!used[k] && !(n->op->traits & EF_EFFECT)))
+            return false;
+        if (!mark_used(n, g->n_inputs, used)) return false;
+    }
+    return true;
+}
+
+bool ef_graph_is_whole(const ef_graph *g) {
+    enum { FEW_NODES = 256 };
+    if (!g->function || g->trims || g->n_captures > 0) return false;
+    for (size_t k = 0; k < g->n_inputs; k++)
+        if (g->input[k] != (int32_t)k) return false;
+    uint8_t few[FEW_NODES], *used = g->n_nodes <= FEW_NODES ? few : ef_malloc(g->n_nodes);
+    if (used == NULL) return false; /* extracting it will say that there is no memory */
+    memset(used, 0, g->n_nodes);
+    bool whole = all_used(g, used);
+    if (used != few) ef_free(used);
+    return whole;
+}
+
+ef_status *ef_graph_extract_whole(const ef_graph *g, size_t n_nodes, ef_graph **out) {
+    int n_captures;
+    size_t n = g->n_inputs, bytes = (n + 1) * sizeof(ef_edge) + g->n_captures * sizeof(int32_t);
+    ef_edge *feed = ef_malloc(bytes);
+    if (feed == NULL) return ef_no_memory(bytes);
+    for (size_t k = 0; k < n; k++) feed[k] = (ef_edge){g->input[k], 0};
+    ef_status *s = extract_part(g, n_nodes, feed, (int)n, g->output, (int)g->n_outputs, NULL, 0,
+                                out, (int32_t *)(feed + n + 1), &n_captures);
+    ef_free(feed);
+    return s;
 }

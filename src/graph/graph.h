@@ -221,6 +221,12 @@ size_t ef_graph_bytes(const ef_graph *g);
 ef_status *ef_graph_extract(const ef_graph *g, const ef_edge *feed, int n_feed,
                             const ef_edge *fetch, int n_fetch, const int32_t *target, int n_target,
                             ef_graph **out, int32_t *captures, int *n_captures);
+/* Whether extracting the outputs of function g, with its inputs as feeds, would copy it node for
+ * node: it has no captures, its inputs come first, and all other nodes are needed. Such a graph has
+ * the structure of its extract. */
+bool ef_graph_is_whole(const ef_graph *g);
+/* The extract of a graph that was whole when it had n_nodes nodes; more may have been added. */
+ef_status *ef_graph_extract_whole(const ef_graph *g, size_t n_nodes, ef_graph **out);
 /* The same without the side effects of a function: only what `fetch` and `target` need. A session
  * that runs a subgraph of a function while it is being traced must not run its effects twice. */
 ef_status *ef_graph_extract_fetched(const ef_graph *g, const ef_edge *feed, int n_feed,

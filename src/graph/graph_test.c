@@ -2,6 +2,7 @@
  * of nodes, and text. */
 #include "base/alloc.h"
 #include "check.h"
+#include "evenflow_binding.h"
 #include "graph/graph.h"
 
 static ef_edge input(ef_graph *g, int64_t n) {
@@ -376,6 +377,93 @@ EF_TEST(an_extract_does_not_look_at_the_rest) {
     ef_graph_unref(g);
 }
 
+/* x * x + 2 as a function of x. */
+static ef_graph *whole(void) {
+    ef_graph *g = ef_graph_make();
+    ef_edge x = input(g, 2), two;
+    float v = 2;
+    ef_tensor t;
+    g->function = true;
+    ef_status_free(ef_tensor_from(EF_F32, NULL, &v, &t));
+    ef_status_free(ef_graph_constant(g, &t, &two));
+    ef_edge y = add(g, "AddV2", add(g, "Mul", x, x), two);
+    ef_status_free(ef_graph_set_outputs(g, &y, 1));
+    return g;
+}
+
+/* A node that runs although nobody uses its result. */
+static void check_numbers(ef_graph *g, ef_edge x) {
+    int32_t node;
+    const ef_attrs *attrs;
+    const ef_op *op = ef_op_find("CheckNumerics");
+    const ef_attr_value message = EF_SET_STRING("message", "bad");
+    CHECK_OK(ef_attrs_make(op, &message, 1, &attrs));
+    CHECK_OK(ef_graph_add(g, op, attrs, &x, 1, NULL, &node));
+    ef_attrs_unref(attrs);
+}
+
+EF_TEST(a_whole_graph_equals_its_extract) {
+    ef_graph *g = whole(), *a, *b;
+    ef_edge x = {0, 0}, y = g->output[0];
+    int n = -1;
+    CHECK(ef_graph_is_whole(g));
+    check_numbers(g, x);
+    CHECK(ef_graph_is_whole(g));
+    size_t n_nodes = g->n_nodes;
+    CHECK_OK(ef_graph_extract(g, &x, 1, &y, 1, NULL, 0, &a, NULL, &n));
+    CHECK(ef_graph_equal(g, a));
+    check_numbers(g, y); /* what is added later does not count */
+    CHECK_OK(ef_graph_extract_whole(g, n_nodes, &b));
+    CHECK(ef_graph_equal(a, b));
+    ef_graph_unref(b);
+    ef_graph_unref(a);
+    ef_graph_unref(g);
+}
+
+EF_TEST(graphs_that_their_extract_changes_are_not_whole) {
+    ef_graph *unused = whole(), *late = whole(), *after = whole(), *fed = whole();
+    add(unused, "Mul", unused->output[0], unused->output[0]);
+    CHECK(!ef_graph_is_whole(unused));
+    ef_edge y = add(late, "Mul", late->output[0], input(late, 2)); /* its inputs come first */
+    CHECK_OK(ef_graph_set_outputs(late, &y, 1));
+    CHECK(!ef_graph_is_whole(late));
+    ef_edge in[] = {after->output[0]};
+    int32_t x = 0;
+    CHECK_OK(ef_graph_add_after(after, ef_op_find("Neg"), NULL, in, 1, &x, 1, NULL, &y.node));
+    CHECK_OK(ef_graph_set_outputs(after, &y, 1));
+    CHECK(!ef_graph_is_whole(after)); /* it loses the control input, which is an input */
+    ef_shape s = {.rank = 1, .dim = {2}};
+    CHECK_OK(ef_graph_stand_in(fed, EF_F32, &s, NULL, NULL, &y.node));
+    y = add(fed, "Mul", fed->output[0], y);
+    CHECK_OK(ef_graph_set_outputs(fed, &y, 1));
+    CHECK(!ef_graph_is_whole(fed)); /* to extract it fails: the placeholder has no value */
+    ef_graph *all[] = {unused, late, after, fed};
+    for (int k = 0; k < 4; k++) ef_graph_unref(all[k]);
+}
+
+EF_TEST(equal_places_are_one) {
+    enum { FILES = 3, LINES = 9 }; /* more than are compared one by one */
+    static const char *const file[FILES] = {"a.py", "b.py", "c.py"};
+    ef_graph *g = ef_graph_make();
+    int known[FILES][LINES], n = 0;
+    for (int round = 0; round < 2; round++)
+        for (int f = 0; f < FILES; f++)
+            for (int line = 0; line < LINES; line++) {
+                int up = line == 0 ? 0 : known[f][line - 1];
+                int place = ef_graph_place(g, file[f], "run", line + 1, up);
+                if (round == 0) CHECK_INT(place, ++n);
+                if (round == 0) known[f][line] = place;
+                CHECK_INT(place, known[f][line]);
+            }
+    const char *name, *function;
+    int line, up;
+    CHECK(ef_graph_place_get(g, known[2][4], &name, &function, &line, &up));
+    CHECK_TEXT(name, "c.py");
+    CHECK_INT(line, 5);
+    CHECK_INT(up, known[2][3]);
+    ef_graph_unref(g);
+}
+
 int main(void) {
     EF_RUN(wrong_shapes_are_found_where_they_are_made);
     EF_RUN(edges_that_do_not_exist_are_refused);
@@ -396,5 +484,8 @@ int main(void) {
     EF_RUN(captures_are_found_without_looking_at_the_others);
     EF_RUN(captures_that_go_leave_the_others_where_they_are_found);
     EF_RUN(an_extract_does_not_look_at_the_rest);
+    EF_RUN(a_whole_graph_equals_its_extract);
+    EF_RUN(graphs_that_their_extract_changes_are_not_whole);
+    EF_RUN(equal_places_are_one);
     return EF_VERDICT();
 }

@@ -99,21 +99,49 @@ static const char *kept_text(ef_graph *g, const char *text) {
     return ef_graph_text_keep(g, text);
 }
 
+/* Most graphs have few places, which are compared one by one; the table is for more. */
+enum { FEW_PLACES = 8 };
+
+static uint64_t hash_of(const char *function, int32_t line, int32_t up) {
+    return ef_hash_mix(ef_hash_text(17, function), (uint64_t)line << 32 | (uint32_t)up);
+}
+
+/* The number of a place, from 1; 0: it is new. */
+static uintptr_t known_place(const ef_graph *g, const place_key *key) {
+    if (g->n_places > FEW_PLACES)
+        return (uintptr_t)ef_map_find(&g->places, hash_of(key->function, key->line, key->up),
+                                      same_place, key);
+    uintptr_t k = g->n_places;
+    while (k > 0 && !same_place((void *)k, key)) k--;
+    return k;
+}
+
+/* Enters place k into the table; the first that needs it brings those before it. */
+static ef_status *enter_place(ef_graph *g, uintptr_t k) {
+    if (k <= FEW_PLACES) return NULL;
+    for (uintptr_t at = g->places.n + 1; at <= k; at++) {
+        const ef_place *p = &g->place[at - 1];
+        EF_TRY(ef_map_put(&g->places, hash_of(p->function, p->line, p->up), (void *)at));
+    }
+    return NULL;
+}
+
 static int32_t intern(ef_graph *g, const place_key *key) {
-    uint64_t hash =
-        ef_hash_mix(ef_hash_text(17, key->function), (uint64_t)key->line << 32 | (uint32_t)key->up);
-    uintptr_t known = (uintptr_t)ef_map_find(&g->places, hash, same_place, key);
+    uintptr_t known = known_place(g, key);
     if (known != 0) return (int32_t)known;
     ef_status *s = EF_GROW(&g->place, &g->cap_places, g->n_places + 1);
     const char *file = s == NULL ? kept_text(g, key->file) : NULL;
     const char *function = file != NULL ? kept_text(g, key->function) : NULL;
     uintptr_t place = g->n_places + 1;
-    if (function != NULL) s = ef_map_put(&g->places, hash, (void *)place);
+    if (function != NULL) {
+        g->place[place - 1] = (ef_place){file, function, key->line, key->up};
+        s = enter_place(g, place);
+    }
     if (function == NULL || s != NULL) { /* messages will not name the place */
         ef_status_free(s);
         return 0;
     }
-    g->place[g->n_places++] = (ef_place){file, function, key->line, key->up};
+    g->n_places++;
     return (int32_t)place;
 }
 

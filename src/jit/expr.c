@@ -304,8 +304,11 @@ static void begin(parser *p) {
     p->b.v->n = 0;
 }
 
+atomic_uint_least64_t ef_jit_parsed;
+
 bool ef_jit_knows(const ef_jit_ins *ins, ef_dtype dtype) {
     ef_jit_values v;
+    atomic_fetch_add_explicit(&ef_jit_parsed, 1, memory_order_relaxed);
     parser p = {.b = {.v = &v, .dtype = dtype}, .ins = ins};
     if (ins->expr == NULL || ins->n_in > EF_JIT_MAX_IN) return false;
     begin(&p);

@@ -9,6 +9,7 @@
 #ifndef EF_JIT_JIT_H
 #define EF_JIT_JIT_H
 #include "tensor/dtype.h"
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -42,6 +43,7 @@ typedef struct ef_jit_code ef_jit_code;
 int ef_jit_vector(void); /* bytes of the widest vector we compile for here: 64, 32, or 0 */
 /* Whether we compile the instruction's expression for this type. */
 bool ef_jit_knows(const ef_jit_ins *ins, ef_dtype dtype);
+extern atomic_uint_least64_t ef_jit_parsed; /* how often ef_jit_knows was called; for tests */
 /* Code for the run, reference-counted. It is cached by the content of the run, so asking again
  * costs a look-up. */
 ef_jit_code *ef_jit_get(const ef_jit_run *run);

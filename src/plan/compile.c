@@ -254,11 +254,18 @@ static ef_status *compile(ef_graph *g, ef_program **out) {
     return s;
 }
 
-ef_status *ef_compile(ef_graph *g, ef_program **out) {
+ef_status *ef_compile_known(ef_graph *g, ef_program **out) {
     look_up(g, out);
     if (*out == NULL) EF_TRY(bind_known(g, out));
-    ef_event_count_add(*out != NULL ? EF_EVENT_CACHE_HIT : EF_EVENT_CACHE_MISS, 1);
-    return *out != NULL ? NULL : compile(g, out);
+    if (*out != NULL) ef_event_count_add(EF_EVENT_CACHE_HIT, 1);
+    return NULL;
+}
+
+ef_status *ef_compile(ef_graph *g, ef_program **out) {
+    EF_TRY(ef_compile_known(g, out));
+    if (*out != NULL) return NULL;
+    ef_event_count_add(EF_EVENT_CACHE_MISS, 1);
+    return compile(g, out);
 }
 
 void ef_compile_info_get(ef_compile_info *out) {

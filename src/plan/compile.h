@@ -8,6 +8,9 @@
 
 /* g is a finished function graph without captures (see ef_graph_extract). *out is counted. */
 ef_status *ef_compile(ef_graph *g, ef_program **out);
+/* The program of g's structure if the cache has it; else *out is NULL. g may have another owner who
+ * still extends it: nothing keeps it. */
+ef_status *ef_compile_known(ef_graph *g, ef_program **out);
 typedef struct ef_compile_info {
     uint64_t hits, misses, evictions;
     size_t programs, bytes;

@@ -1,9 +1,11 @@
 /* Compiling tile programs. Each run of instructions that src/jit can compile becomes one piece of
  * code, which the interpreter calls; an instruction that it cannot compile, such as a cast, is
  * interpreted between two pieces. */
+#include "base/hash.h"
 #include "base/option.h"
 #include "plan/tiles.h"
 #include <limits.h>
+#include <stdatomic.h>
 #include <stdio.h>
 
 enum { LEAST = 512 /* elements below which the interpreter is as fast */ };
@@ -22,10 +24,30 @@ static ef_jit_ins as_jit(const ef_tile_ins *x) {
     return j;
 }
 
-static bool compiles(const ef_tile_ins *x, ef_dtype dtype) {
+/* Whether src/jit knows the expression. To find out it is parsed, which a plan for each new shape
+ * would do again, so the last answers are kept, each in one word: the address of the text, which
+ * belongs to the record of an op and stays, how it is used, and the answer. */
+static bool is_known(const ef_tile_ins *x, ef_dtype dtype) {
+    enum { KEPT = 64, ADDRESS = 48 };
+    static _Atomic uint64_t kept[KEPT];
     ef_jit_ins j = as_jit(x);
+    uint64_t text = (uint64_t)(uintptr_t)x->expr;
+    if (text >> ADDRESS != 0 || x->n_in > EF_JIT_MAX_IN) return ef_jit_knows(&j, dtype);
+    uint64_t type = dtype == EF_F32 ? 0 : dtype == EF_F64 ? 1 : dtype == EF_I32 ? 2 : 3;
+    uint64_t truths = (x->truths & 7u) | (x->truths & EF_JIT_TRUTH_OUT ? 8u : 0);
+    uint64_t how = type | (uint64_t)x->n_in << 2 | (x->scalars & 7u) << 4 | truths << 7;
+    uint64_t key = text << 16 | how << 1;
+    _Atomic uint64_t *at = &kept[ef_hash_mix(key, 0) % KEPT];
+    uint64_t found = atomic_load_explicit(at, memory_order_relaxed);
+    if ((found & ~UINT64_C(1)) == key) return found & 1;
+    bool known = ef_jit_knows(&j, dtype);
+    atomic_store_explicit(at, key | known, memory_order_relaxed);
+    return known;
+}
+
+static bool compiles(const ef_tile_ins *x, ef_dtype dtype) {
     bool computes = dtype == EF_F32 || dtype == EF_F64 || dtype == EF_I32 || dtype == EF_I64;
-    return x->expr != NULL && computes && ef_jit_knows(&j, dtype);
+    return x->expr != NULL && computes && is_known(x, dtype);
 }
 
 /* The end of the longest run from `first` whose instructions all compile, for one dtype. */

@@ -1,6 +1,5 @@
 /* Control flow in plans: facts of its outputs for given inputs, and the choice of step. */
 #include "base/alloc.h"
-#include "ops/list/list_fact.h"
 #include "plan/subplan.h"
 
 bool ef_tensor_true(const ef_tensor *t) {
@@ -17,62 +16,6 @@ ef_status *ef_subplan_result(ef_frame *f, int k, ef_tensor *out) {
     size_t n = ef_tensor_bytes(from);
     if (n > 0) memcpy(out->data, from->data, n);
     return NULL;
-}
-
-/* A dim on which two shapes differ is unknown. */
-static void widen(ef_shape *s, const ef_shape *other) {
-    if (s->rank != other->rank) {
-        *s = ef_unknown_shape();
-        return;
-    }
-    for (int d = 0; d < s->rank; d++)
-        if (s->dim[d] != other->dim[d]) s->dim[d] = EF_DIM_UNKNOWN;
-}
-
-/* Widens the fact of what a handle or a list refers to; `own` is where `out` keeps it. */
-static void widen_behind(ef_fact *out, ef_fact *own, const ef_fact *next, bool *changed) {
-    if (out->handle == NULL) return;
-    bool same = next->handle != NULL && next->handle->dtype == own->dtype;
-    if (same && out->dtype == EF_VARIANT)
-        same = ef_list_fact_widen(own, next->handle, changed);
-    else if (same)
-        same = ef_shape_equal(&own->shape, &next->handle->shape);
-    if (same) return;
-    out->handle = NULL;
-    *changed = true;
-}
-
-static void keep_behind(ef_fact *f, ef_fact *own) {
-    if (f->handle == NULL) return;
-    *own = *f->handle;
-    f->handle = own;
-}
-
-/* Loop variables start with the facts of the inputs and are widened by what the body returns, until
- * nothing changes; a shape has few dims to lose, so this ends soon. */
-ef_status *ef_plan_loop_facts(const ef_control *c, const ef_fact *in, ef_fact *out, int n,
-                              ef_fact *behind) {
-    ef_fact *next = ef_malloc(2 * ((size_t)n + 1) * sizeof *next);
-    if (next == NULL) return ef_no_memory((size_t)n * sizeof *next);
-    for (int k = 0; k < n; k++) {
-        out[k] = in[k];
-        out[k].value = NULL;
-        keep_behind(&out[k], &behind[k]);
-    }
-    ef_status *s = NULL;
-    for (bool changed = true; changed && s == NULL;) {
-        changed = false;
-        s = ef_status_in_function(ef_plan_infer(c->func[1], out, next, next + n), 1);
-        if (s != NULL) break;
-        for (int k = 0; k < n; k++) {
-            ef_shape before = out[k].shape;
-            widen(&out[k].shape, &next[k].shape);
-            if (!ef_shape_equal(&before, &out[k].shape)) changed = true;
-            widen_behind(&out[k], &behind[k], &next[k], &changed);
-        }
-    }
-    ef_free(next);
-    return s;
 }
 
 bool ef_plan_is_left_out(const ef_control *c, const ef_status *bad) {
@@ -97,10 +40,10 @@ ef_status *ef_plan_control_facts(const ef_node *n, const ef_fact *in, ef_fact *o
         for (int k = 0; k < n_out; k++) {
             if (first) {
                 out[k] = next[k];
-                keep_behind(&out[k], &behind[k]);
+                ef_plan_keep_behind(&out[k], &behind[k]);
             } else {
-                widen(&out[k].shape, &next[k].shape);
-                widen_behind(&out[k], &behind[k], &next[k], &changed);
+                ef_plan_widen(&out[k].shape, &next[k].shape);
+                ef_plan_widen_behind(&out[k], &behind[k], &next[k], &changed);
             }
         }
         first = false;

@@ -1,6 +1,8 @@
 /* While as a step. Each loop variable has two buffers, used alternately: the body reads one and
  * writes the other, and two frames of the body are bound once, one for each direction. So an
- * iteration costs its kernels and a test. A variable that the body returns unchanged stays in its
+ * iteration costs its kernels and a test. A body that holds a loop has one frame, which is bound
+ * anew in each iteration: with two, the number of frames would double with each level of nested
+ * loops. A variable that the body returns unchanged stays in its
  * buffer; managed ones (lists) are moved in and out, so that they can grow in place. So are values
  * that the body stores in lists, which then share the storage instead of copying it.
  *
@@ -26,12 +28,13 @@ typedef struct loop_plan {
     size_t *bytes, *place; /* of plain variables within one set */
     size_t set_bytes, cond_at, body_at, vars_at;
     ef_plan *cond, *body;
+    bool one_cond, one_body;                 /* they hold loops: there is one frame of each */
     ef_program *cond_program, *body_program; /* instead, when shapes change */
 } loop_plan;
 
 typedef struct loop_frame {
     const loop_plan *from;
-    ef_frame *cond[2], *body[2];
+    ef_frame *cond[2], *body[2]; /* by direction; where there is one frame, twice the same */
     ef_tensor *var[2];
     int32_t *moved, *copied; /* managed variables; plain ones the body does not write directly */
     int n_moved, n_copied;
@@ -58,8 +61,8 @@ static void frame_end(ef_step *s) {
     loop_frame *f = s->call.state;
     if (f == NULL) return;
     for (int i = 0; i < 2; i++) {
-        ef_frame_free(f->cond[i]);
-        ef_frame_free(f->body[i]);
+        if (i == 0 || f->cond[1] != f->cond[0]) ef_frame_free(f->cond[i]);
+        if (i == 0 || f->body[1] != f->body[0]) ef_frame_free(f->body[i]);
         ef_free(f->var[i]);
     }
     ef_noted_free(f->noted);
@@ -86,8 +89,10 @@ static ef_status *frame_fill(loop_frame *f) {
     for (int i = 0; i < 2; i++) {
         f->var[i] = ef_calloc((size_t)l->n + 1, sizeof *f->var[i]);
         if (f->var[i] == NULL) return ef_no_memory((size_t)l->n * sizeof *f->var[i]);
-        EF_TRY(ef_frame_make(l->cond, &f->cond[i]));
-        EF_TRY(ef_frame_make(l->body, &f->body[i]));
+        f->cond[i] = f->cond[0];
+        f->body[i] = f->body[0];
+        if (i == 0 || !l->one_cond) EF_TRY(ef_frame_make(l->cond, &f->cond[i]));
+        if (i == 0 || !l->one_body) EF_TRY(ef_frame_make(l->body, &f->body[i]));
         f->verdict[i] = &f->cond[i]->slot[l->cond->out[0].slot];
     }
     if (l->body->later != NULL) return ef_noted_make(l->body, f->body, 2, &f->noted);
@@ -105,6 +110,22 @@ static ef_status *frame_make(ef_frame *outer, ef_step *s, const void *plan_state
     return bad;
 }
 
+/* Binds the condition's and the body's frames to the variables for one direction. */
+static void point_cond(loop_frame *f, int i) {
+    const loop_plan *l = f->from;
+    for (int k = 0; k < l->n; k++)
+        if (l->kind[k] == VAR_PLAIN) ef_frame_input(f->cond[i], k, &f->var[i][k]);
+}
+
+static void point_body(loop_frame *f, int i) {
+    const loop_plan *l = f->from;
+    for (int k = 0; k < l->n; k++) {
+        if (l->kind[k] != VAR_PLAIN) continue;
+        ef_frame_input(f->body[i], k, &f->var[i][k]);
+        ef_frame_give(f->body[i], k, f->var[1 - i][k].data);
+    }
+}
+
 /* The scratch memory has moved: computes every address in it again. */
 static void frame_rebind(ef_step *s) {
     loop_frame *f = s->call.state;
@@ -117,13 +138,10 @@ static void frame_rebind(ef_step *s) {
             if (l->kind[k] == VAR_PLAIN)
                 f->var[i][k].data = at + l->vars_at + (size_t)i * l->set_bytes + l->place[k];
     }
-    for (int i = 0; i < 2; i++)
-        for (int k = 0; k < l->n; k++) {
-            if (l->kind[k] != VAR_PLAIN) continue;
-            ef_frame_input(f->cond[i], k, &f->var[i][k]);
-            ef_frame_input(f->body[i], k, &f->var[i][k]);
-            ef_frame_give(f->body[i], k, f->var[1 - i][k].data);
-        }
+    for (int i = 0; i < 2; i++) {
+        point_cond(f, i);
+        point_body(f, i);
+    }
     if (l->cond->out[0].direct)
         for (int i = 0; i < 2; i++)
             ef_frame_give(f->cond[i], 0, at + l->vars_at + 2 * l->set_bytes);
@@ -178,6 +196,7 @@ static ef_status *enter(const ef_call *c, loop_frame *f) {
 
 static ef_status *iterate(loop_frame *f, int i) {
     ef_frame *body = f->body[i];
+    if (f->from->one_body) point_body(f, i);
     for (int m = 0; m < f->n_moved; m++)
         ef_frame_input_take(body, f->moved[m], &f->var[i][f->moved[m]]);
     EF_TRY(ef_status_in_function(ef_frame_run(body), 1));
@@ -218,6 +237,7 @@ static ef_status *run_loop(const ef_call *c) {
     unsigned pulse = ef_interrupt_counter();
     for (; s == NULL; i = 1 - i, iterations++) {
         if ((s = ef_interrupt_check(c->context, &pulse)) != NULL) break;
+        if (f->from->one_cond) point_cond(f, i);
         for (int m = 0; m < f->n_moved; m++)
             ef_frame_input(f->cond[i], f->moved[m], &f->var[i][f->moved[m]]);
         if ((s = ef_status_in_function(ef_frame_run(f->cond[i]), 0)) != NULL) break;
@@ -323,6 +343,20 @@ static bool on_host(int wanted, const ef_control *c) {
            !ef_graph_asks_device(c->func[1]);
 }
 
+/* Whether a step of the plan, or of a plan inside one, is a loop that has frames. */
+static bool holds_loop(const ef_plan *p) {
+    const char *name;
+    const ef_plan *in;
+    for (int32_t s = 0; s < p->n_steps; s++) {
+        const ef_plan_step *step = &p->step[s];
+        if (step->kind == &loop_kind) return true;
+        if (step->kind == NULL || step->kind->inner == NULL) continue;
+        for (int k = 0; (in = step->kind->inner(step->state, k, &name)) != NULL; k++)
+            if (holds_loop(in)) return true;
+    }
+    return false;
+}
+
 static ef_status *plan_fixed(loop_plan *l, int wanted, const ef_control *c, const ef_fact *in) {
     ef_plan_options options = {.wanted = wanted, .outputs_given = true};
     uint8_t *own = ef_calloc((size_t)l->n + 1, 1);
@@ -348,7 +382,9 @@ static ef_status *plan_fixed(loop_plan *l, int wanted, const ef_control *c, cons
     if (s == NULL) s = ef_status_in_function(ef_plan_make(body, in, &options, &l->body), 1);
     ef_free(own);
     if (s != NULL) return s;
-    ef_loop_shares_check(l->body, l->cond);
+    l->one_cond = holds_loop(l->cond);
+    l->one_body = holds_loop(l->body);
+    if (!l->one_body) ef_loop_shares_check(l->body, l->cond);
     l->body_at = aligned(l->cond->arena_bytes);
     l->vars_at = l->body_at + aligned(l->body->arena_bytes);
     return NULL;

@@ -143,6 +143,7 @@ ef_status *ef_plan_make(const ef_graph *g, const ef_fact *in, const ef_plan_opti
     plan->outputs_given = options->outputs_given;
     ef_planner p = {.plan = plan, .g = g, .options = options};
     ef_status *s;
+    ef_plan_facts_begin();
     EF_TRY_GOTO(begin(&p));
     EF_TRY_GOTO(infer_all(&p, in));
     EF_TRY_GOTO(ef_plan_place(&p));
@@ -152,6 +153,7 @@ ef_status *ef_plan_make(const ef_graph *g, const ef_fact *in, const ef_plan_opti
     EF_TRY_GOTO(ef_plan_steps(&p));
     EF_TRY_GOTO(ef_plan_layout(&p));
 done:
+    ef_plan_facts_end();
     ef_arena_free(&p.scratch);
     if (s != NULL)
         ef_plan_free(plan);

@@ -66,6 +66,9 @@ ef_status *ef_plan_steps(ef_planner *p);  /* steps.c */
 ef_status *ef_plan_layout(ef_planner *p); /* memory.c: offsets of arena slots and scratch */
 /* control.c: makes the step of a control-flow node whose functions and inputs are known. */
 ef_status *ef_plan_control(ef_planner *p, const ef_node *n, ef_plan_step *step);
+/* loop_facts.c: around making a plan; facts of loops found meanwhile are not computed again. */
+void ef_plan_facts_begin(void);
+void ef_plan_facts_end(void);
 /* plan.c: the facts of a function's outputs for inputs of these facts, without planning it and
  * without known values; `behind` has room for the fact that each output's handle refers to. */
 ef_status *ef_plan_infer(const ef_graph *g, const ef_fact *in, ef_fact *out, ef_fact *behind);

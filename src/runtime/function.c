@@ -7,9 +7,7 @@
 #include "base/alloc.h"
 #include "base/array.h"
 #include "evenflow_binding.h"
-#include "graph/control.h"
 #include "graph/sizes.h"
-#include "ops/random/random.h"
 #include "profile/event.h"
 #include <stdio.h>
 
@@ -53,24 +51,6 @@ ef_status *ef_function_new(ef_trace_fn *trace, void *user, const char *name, ef_
     *out = f;
     return NULL;
 }
-
-void ef_trace_unref(ef_trace *t) {
-    if (t == NULL || atomic_fetch_sub_explicit(&t->refs, 1, memory_order_acq_rel) != 1) return;
-    ef_trace_unref(t->opened);
-    ef_owned *gradient = t->gradient;
-    if (gradient != NULL) gradient->end(gradient);
-    if (t->user_end != NULL) t->user_end(t->user);
-    if (t->used > 0)
-        ef_budget_credit(EF_KEPT_TRACES, t->bytes);
-    else
-        ef_budget_resize(EF_KEPT_TRACES, t->bytes, 0);
-    if (!t->borrowed) ef_graph_unref(t->graph);
-    ef_graph_unref(t->closed);
-    ef_program_unref(t->program);
-    ef_free(t);
-}
-
-static void trace_end(ef_owned *t) { ef_trace_unref((ef_trace *)t); }
 
 void ef_function_free(ef_function *f) {
     if (f == NULL) return;
@@ -240,98 +220,6 @@ static void relax(const ef_function *f, const ef_trace *near, int n_in, wanted *
 /* ---- tracing
  * -------------------------------------------------------------------------------------- */
 
-/* A trace of n parameters and up to n_captures captures, in one block with its tables. */
-static ef_trace *trace_new(size_t n, size_t n_captures) {
-    size_t shapes = n * sizeof(ef_shape), reads = n * sizeof(uint32_t);
-    ef_trace *t = ef_calloc(1, sizeof *t + shapes + reads + n_captures * sizeof(int32_t) + n);
-    if (t == NULL) return NULL;
-    t->owned.end = trace_end;
-    atomic_init(&t->refs, 1);
-    t->shape = (ef_shape *)(t + 1);
-    t->read = (uint32_t *)(t->shape + n);
-    t->captures = (int32_t *)(t->read + n);
-    t->dtype = (uint8_t *)(t->captures + n_captures);
-    return t;
-}
-
-/* Extracts the subgraph of g that runs, with its first n_named named constants as further
- * parameters. */
-static ef_status *trace_of(ef_graph *g, size_t n_named, ef_trace **out) {
-    enum { FEW = 16 };
-    size_t n = g->n_inputs + n_named;
-    ef_trace *t = trace_new(n, g->n_captures);
-    if (t == NULL) return ef_no_memory(sizeof *t);
-    t->graph = ef_graph_ref(g);
-    t->n_in = (int)n;
-    t->n_out = (int)g->n_outputs;
-    ef_edge few[FEW], *feed = n <= FEW ? few : ef_malloc(n * sizeof *feed);
-    ef_status *s = NULL;
-    if (feed == NULL) {
-        s = ef_no_memory(n * sizeof *feed);
-        goto done;
-    }
-    for (size_t k = 0; k < n; k++) {
-        int32_t node = k < g->n_inputs ? g->input[k] : g->named[k - g->n_inputs].node;
-        const ef_fact *f = g->node[node]->out;
-        feed[k] = (ef_edge){node, 0};
-        t->shape[k] = f->shape;
-        t->dtype[k] = (uint8_t)f->dtype;
-    }
-    EF_TRY_GOTO(ef_graph_extract(g, feed, t->n_in, g->output, t->n_out, NULL, 0, &t->closed,
-                                 t->captures, &t->n_captures));
-done:
-    if (feed != few) ef_free(feed);
-    if (s != NULL)
-        ef_trace_unref(t);
-    else
-        *out = t;
-    return s;
-}
-
-static bool draws(const ef_graph *g) {
-    for (size_t k = 0; k < g->n_nodes; k++) {
-        const ef_node *n = g->node[k];
-        if (ef_op_draws(n->op)) return true;
-        if (!(n->op->traits & EF_CONTROL)) continue;
-        ef_control c;
-        ef_control_of(n->op, n->fields, &c);
-        for (int i = 0; i < c.n_funcs; i++)
-            if (c.func[i] != NULL && draws(c.func[i])) return true;
-    }
-    return false;
-}
-
-ef_status *ef_trace_make(ef_graph *g, ef_trace **out) {
-    ef_trace *t;
-    EF_TRY(trace_of(g, 0, &t));
-    if (g->random_scope == 0 && draws(t->closed)) g->random_scope = ef_random_scope_new();
-    ef_status *s = ef_compile(t->closed, &t->program);
-    if (s != NULL)
-        ef_trace_unref(t);
-    else
-        *out = t;
-    return s;
-}
-
-ef_status *ef_trace_open(ef_trace *t, ef_trace **out) {
-    ef_trace *known = atomic_load_explicit(&t->opened, memory_order_acquire);
-    if (known == NULL) {
-        ef_trace *made;
-        EF_TRY(trace_of(t->graph, t->graph->n_named, &made));
-        made->borrowed = true; /* t has the graph */
-        ef_graph_unref(t->graph);
-        made->bytes = sizeof *made + ef_graph_bytes(made->closed);
-        ef_budget_resize(EF_KEPT_TRACES, 0, made->bytes);
-        if (atomic_compare_exchange_strong(&t->opened, &known, made))
-            known = made;
-        else
-            ef_trace_unref(made);
-        ef_budget_keep();
-    }
-    *out = known;
-    return NULL;
-}
-
 /* The number of nodes that have inputs. */
 static size_t count_work(const ef_graph *g) {
     size_t n = 0;
@@ -409,7 +297,8 @@ static ef_status *make_trace(ef_function *f, const ef_tensor *const *in, int n_i
         (*out)->user_ref = notes.user_ref;
         (*out)->user_end = notes.user_end;
         (*out)->general = sizes != NULL;
-        (*out)->loose = sizes != NULL && count_work(g) > count_work((*out)->closed);
+        const ef_graph *runs = (*out)->closed;
+        (*out)->loose = sizes != NULL && runs != NULL && count_work(g) > count_work(runs);
         for (int k = 0; k < n_in && notes.sizes; k++) (*out)->read[k] = UINT32_MAX;
     } else if (notes.user_end != NULL) {
         notes.user_end(notes.user);
@@ -438,7 +327,8 @@ static ef_status *remember(ef_function *f, ef_trace *t, const ef_trace *replaces
     memmove(f->traces + 1, f->traces, at * sizeof *f->traces);
     f->traces[0] = t;
     atomic_fetch_add_explicit(&t->refs, 1, memory_order_relaxed);
-    t->bytes = sizeof *t + ef_graph_bytes(t->graph) + ef_graph_bytes(t->closed);
+    t->bytes = sizeof *t + ef_graph_bytes(t->graph);
+    if (t->closed != NULL) t->bytes += ef_graph_bytes(t->closed);
     t->used = ef_budget_charge(EF_KEPT_TRACES, t->bytes);
     note_oldest(f);
     return NULL;

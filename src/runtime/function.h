@@ -10,11 +10,13 @@
 typedef struct ef_trace {
     ef_owned owned; /* first: a graph may own a trace */
     atomic_int refs;
-    ef_graph *graph;     /* as traced; outputs set */
-    ef_graph *closed;    /* the subgraph that runs, with its captures as further inputs */
-    ef_program *program; /* inputs: the parameters, then the captures it needs */
-    size_t bytes;        /* charged to the budget of all caches */
-    uint64_t used;       /* the tick of its last use, under the function's lock; 0: not cached */
+    ef_graph *graph;            /* as traced; outputs set */
+    size_t n_nodes;             /* of `graph` when it was traced; a program may add more */
+    _Atomic(ef_graph *) closed; /* see ef_trace_closed; NULL: not made yet */
+    ef_program *program;        /* inputs: the parameters, then the captures it needs */
+    size_t bytes;               /* charged to the budget of all caches */
+    size_t closed_bytes;        /* charged for `closed` if that was made later */
+    uint64_t used; /* the tick of its last use, under the function's lock; 0: not cached */
     int n_in, n_out, n_captures;
     int32_t *captures; /* which of graph's captures; this and the next three are in its block */
     ef_shape *shape;   /* of each parameter, with symbolic dims where sizes may change */
@@ -36,6 +38,10 @@ void ef_trace_unref(ef_trace *t);
 bool ef_trace_fits(ef_trace *t, const ef_tensor *const *in, int n_in);
 /* From a graph that was just traced. */
 ef_status *ef_trace_make(ef_graph *g, ef_trace **out);
+/* The subgraph that runs, with its captures as further inputs; t owns it. If all of the traced
+ * graph runs, and its program is known already, this copy is made only when it is needed: for a
+ * gradient, a call inside another graph, or an error's source line. */
+ef_status *ef_trace_closed(ef_trace *t, ef_graph **out);
 /* The same with the graph's named constants as further parameters after its own, for gradients with
  * respect to them. It has no program. Made when first needed; t owns it. */
 ef_status *ef_trace_open(ef_trace *t, ef_trace **out);

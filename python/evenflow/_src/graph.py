@@ -39,8 +39,8 @@ class _AsDefault(contextlib.ContextDecorator):
         self.entered = self.graph._enter_scope()
         return self.graph
 
-    def __exit__(self, *_):
-        self.graph._leave_scope(self.entered)
+    def __exit__(self, kind=True, *_):
+        self.graph._leave_scope(self.entered, kind)
 
     def _recreate_cm(self):  # as a decorator, each call of the function enters again
         return _AsDefault(self.graph)
@@ -98,9 +98,10 @@ class Graph(_core.GraphBase):
         entered[1] = _core.set_scope(self._scope)
         return entered
 
-    def _leave_scope(self, entered):
+    def _leave_scope(self, entered, raised=True):
+        """raised: None if no exception leaves the scope."""
         suspended, scope, depth = entered
-        if sys.exc_info()[0] is not None:
+        if raised is not None and sys.exc_info()[0] is not None:
             self._leave_inner()
         del _stack.graphs[depth:]
         if scope is None:
@@ -262,7 +263,7 @@ class Graph(_core.GraphBase):
 
     def unique_name(self, name, mark_as_used=True):
         """`name` in the current name scope, with a suffix _1, _2, ... if it is taken."""
-        full = (_core_scope() + name) if _core.current_graph() is self else self._scope + name
+        full = (_core.current_scope() + name) if _core.current_graph() is self else self._scope + name
         key = full.lower()
         count = self._used(key)
         unique = full if count == 0 else f"{full}_{count}"
@@ -573,12 +574,6 @@ def eagerly():
 # ---- names ------------------------------------------------------------------------------------------------
 
 
-def _core_scope():
-    scope = _core.set_scope("")
-    _core.set_scope(scope)
-    return scope
-
-
 _ROOT = re.compile(r"^[A-Za-z0-9.][A-Za-z0-9_.\\/>-]*$")
 _NESTED = re.compile(r"^[A-Za-z0-9_.\\/>-]*$")
 
@@ -593,7 +588,7 @@ class _scope_in:
         self.name = name
 
     def __enter__(self):
-        before = self.before = _core_scope()
+        before = self.before = _core.current_scope()
         name = self.name
         if not name:
             _core.set_scope("")
@@ -629,7 +624,7 @@ def current_scope():
     """The current name scope with its trailing slash; "" outside of all scopes."""
     if _core.current_graph() is None:
         return _core.eager_scope()
-    return _core_scope()
+    return _core.current_scope()
 
 
 @export("get_current_name_scope")

@@ -336,7 +336,7 @@ class Session(BaseSession):
     def __exit__(self, kind, error, trace):
         stack.sessions.pop()
         entered, self._entered = self._entered, None
-        self.graph._leave_scope(entered[0])
+        self.graph._leave_scope(entered[0], kind)
         self._close()
         return False
 

@@ -32,7 +32,7 @@ static ef_status *check(const ef_graph *g, const ef_tensor *const *in, int n_in,
 
 /* Input k of the subgraph that runs: a value with its fact, or only the fact of the function's
  * input. */
-static ef_status *input_at(const ef_trace *t, const ef_tensor *const *in, int k, ef_tensor **value,
+static ef_status *input_at(ef_trace *t, const ef_tensor *const *in, int k, ef_tensor **value,
                            ef_fact *fact, ef_fact *handle) {
     const ef_tensor *v = NULL;
     if (k >= t->n_in)
@@ -44,7 +44,9 @@ static ef_status *input_at(const ef_trace *t, const ef_tensor *const *in, int k,
             return ef_error(EF_INVALID,
                             "ef_graph_describe: argument %d is a tensor of a graph; give a value",
                             k);
-        *fact = *t->closed->node[t->closed->input[k]]->out;
+        ef_graph *closed;
+        EF_TRY(ef_trace_closed(t, &closed));
+        *fact = *closed->node[closed->input[k]]->out;
         *value = NULL;
     } else {
         *value = (ef_tensor *)v;
@@ -71,7 +73,9 @@ ef_status *ef_graph_describe(ef_graph *g, const ef_tensor *const *in, int n_in, 
             s = ef_error(EF_INVALID, "ef_graph_describe: the function uses a tensor of an outer "
                                      "graph, so it cannot be run here; ask for 0 runs");
     }
-    if (s == NULL) s = ef_describe(ef_context_here(), t->closed, fact, value, runs, text);
+    ef_graph *closed = NULL;
+    if (s == NULL) s = ef_trace_closed(t, &closed);
+    if (s == NULL) s = ef_describe(ef_context_here(), closed, fact, value, runs, text);
     ef_free(fact);
     ef_free(value);
     return s;

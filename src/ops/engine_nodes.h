@@ -26,6 +26,7 @@ extern const ef_op *const ef_input_op;
 extern const ef_op *const ef_nothing_op;   /* no inputs, no outputs */
 extern const ef_op *const ef_transpose_op; /* (x, permutation) */
 extern const ef_op *const ef_reshape_op;   /* (x, shape) */
+extern const ef_op *const ef_add_op;       /* x + y, element by element */
 /* (rows, index of the sum that each row is added to, number of sums). */
 extern const ef_op *const ef_row_sum_op;
 extern const ef_op *const ef_custom_gradient_op;

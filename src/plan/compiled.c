@@ -108,7 +108,7 @@ static void describe(const ef_tiles *t, int first, int end, ef_jit_run *run) {
     run->n = end - first;
     for (int k = first; k < end; k++) {
         uint8_t out = t->ins[k].out;
-        bool is_output = out < t->n_inputs + t->n_outputs;
+        bool is_output = out < t->n_inputs + t->n_outputs && !t->arg[out].unread;
         ef_jit_ins *to = &run->ins[k - first];
         *to = as_jit(&t->ins[k]);
         int sum = sum_of(t, k);

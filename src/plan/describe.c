@@ -204,7 +204,8 @@ static void put_fused(ef_text *t, const ef_plan_step *s) {
         put_program(t, &any, s->state);
     } else {
         const ef_row_chain *c = s->state;
-        for (int k = 0; k < c->n; k++) put_program(t, &any, c->program[k].tiles);
+        for (int k = 0; k < c->n; k++)
+            if (c->program[k].way != EF_ROWS_SUMMED) put_program(t, &any, c->program[k].tiles);
     }
     ef_text_add(t, "]");
 }

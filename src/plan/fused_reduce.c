@@ -118,8 +118,7 @@ static void short_rows(ef_tile_worker *w, int64_t begin, int64_t end) {
     }
 }
 
-/* The lanes of a sum, as a tree. */
-static double join(const float *lane) {
+double ef_tile_lanes_sum(const float *lane) {
     float a[8], b[4];
     _Static_assert(EF_TILES_LANES == 16, "two vectors of eight");
 #pragma omp simd
@@ -147,7 +146,7 @@ static void reduce_block(ef_tile_worker *w, char *acc, size_t stride, int64_t n)
         if (tail->of[k].by_lanes && !tail->of[k].in_code)
             fill_lanes(w->lanes[k], w->ptr[tail->of[k].operand], n);
         if (tail->of[k].by_lanes)
-            *(double *)(void *)to += join(w->lanes[k]);
+            *(double *)(void *)to += ef_tile_lanes_sum(w->lanes[k]);
         else
             tail->of[k].reducer->rows(to, w->ptr[tail->of[k].operand], 1, n, n);
     }

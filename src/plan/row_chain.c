@@ -5,11 +5,14 @@
 #include "plan/row_chain.h"
 #include "base/option.h"
 #include "plan/place.h"
+#include "plan/row_walk.h"
 #include <stdio.h>
 
 enum {
     VALUES = 64,             /* of one chain */
     BLOCK_BYTES = 512 << 10, /* of a block: about half a second-level cache */
+    LEAN_BYTES = 64 << 10,   /* of one whose programs need little time to begin: most of it stays in
+                              * the first-level cache */
     BLOCK_ROWS = 64,
     PIECES = 256,       /* the rows are cut into at most so many; */
     SUM_PIECES = 16,    /* with accumulators of columns into so many, */
@@ -230,6 +233,7 @@ static size_t row_bytes(const ef_planner *p, int32_t v, int64_t rows) {
 static void cut_rows(const ef_planner *p, const chain_values *all, ef_row_chain *c) {
     size_t bytes = 0;
     int64_t pieces = PIECES, widest = 1;
+    bool lean = true; /* no program is slow to begin, and none adds up by blocks */
     for (int k = 0; k < c->n; k++)
         if (c->program[k].cols > widest) widest = c->program[k].cols;
     for (int k = 0; k < all->n_in + all->n_out + all->n_inside; k++) {
@@ -240,19 +244,24 @@ static void cut_rows(const ef_planner *p, const chain_values *all, ef_row_chain 
     }
     for (int k = 0; k < c->n; k++) {
         const ef_tile_tail *tail = &c->program[k].tiles->tail;
+        lean = lean && c->program[k].way != EF_ROWS_TILED;
         if (tail->n == 0 || !tail->outer) continue;
+        lean = lean && c->program[k].way == EF_ROWS_SUMMED;
         pieces = most(SUM_PIECES, least(BLOCK_ROWS, SUM_PART / widest));
         c->program[k].acc_row = c->acc_bytes;
         c->acc_bytes += aligned((size_t)tail->cols * tail->of[0].reducer->acc_size);
     }
-    c->block = most(1, least(BLOCK_BYTES / (int64_t)most(1, (int64_t)bytes), BLOCK_ROWS));
+    bytes = (size_t)most(1, (int64_t)bytes);
+    c->block = most(1, least(BLOCK_BYTES / (int64_t)bytes, BLOCK_ROWS));
     c->block = least(c->block, parts_of(c->rows, SUM_PIECES));
     c->piece = parts_of(parts_of(c->rows, pieces), c->block) * c->block;
     c->pieces = parts_of(c->rows, c->piece);
+    if (lean) c->block = least(c->block, most(1, LEAN_BYTES / (int64_t)bytes));
     for (int k = 0; k < c->n_inside; k++) {
         /* element i of all values must not fall into one set of the cache */
         c->offset[k] = c->block_bytes + (size_t)(7 * k % 61 + 1) * 64;
-        c->block_bytes = c->offset[k] + aligned((size_t)c->block * c->row_bytes[k]);
+        size_t own = (size_t)c->block * c->row_bytes[k] + c->own_bytes[k];
+        c->block_bytes = c->offset[k] + aligned(own);
     }
 }
 
@@ -273,9 +282,14 @@ static ef_status *fill_program(ef_planner *p, const chain_values *all, int32_t g
                               : out >= 0 ? all->n_in + out
                                          : all->n_in + all->n_out + inside);
     }
-    ef_tiles_compile(t);
-    c->cost_ns += t->cost_ns * (double)to->cols;
     return NULL;
+}
+
+static void compile_program(ef_row_program *r, ef_row_chain *c) {
+    ef_tiles_compile(r->tiles);
+    if (r->way == EF_ROWS_SUMMED) return;
+    r->way = ef_row_way_of(r->tiles, r->cols);
+    c->cost_ns += r->tiles->cost_ns * (double)r->cols;
 }
 
 static ef_status *make_chain(ef_planner *p, const ef_row_plan *from, const chain_values *all,
@@ -284,14 +298,18 @@ static ef_status *make_chain(ef_planner *p, const ef_row_plan *from, const chain
     ef_row_chain *c = ef_plan_memory(p, sizeof *c, &s);
     if (s != NULL) return s;
     c->program = ef_plan_memory(p, (size_t)from->n * sizeof *c->program, &s);
-    c->row_bytes = ef_plan_memory(p, ((size_t)all->n_inside + 1) * sizeof *c->row_bytes, &s);
-    c->offset = ef_plan_memory(p, ((size_t)all->n_inside + 1) * sizeof *c->offset, &s);
+    size_t inside = (size_t)(all->n_inside + from->n); /* partial sums among them */
+    c->row_bytes = ef_plan_memory(p, inside * sizeof *c->row_bytes, &s);
+    c->own_bytes = ef_plan_memory(p, inside * sizeof *c->own_bytes, &s);
+    c->offset = ef_plan_memory(p, inside * sizeof *c->offset, &s);
     if (s != NULL) return s;
     c->rows = from->rows;
     c->n_inside = all->n_inside;
     *out = c; /* to be released from here on */
     for (int k = 0; k < all->n_inside; k++) c->row_bytes[k] = row_bytes(p, all->inside[k], c->rows);
     for (int k = 0; k < from->n; k++) EF_TRY(fill_program(p, all, from->group[k], c));
+    EF_TRY(ef_row_sums_fold(p, from->group, all->n_in + all->n_out, c));
+    for (int k = 0; k < c->n; k++) compile_program(&c->program[k], c);
     cut_rows(p, all, c);
     if (ef_option_has("EF_LOG", "fuse"))
         fprintf(stderr,

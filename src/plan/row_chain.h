@@ -12,12 +12,23 @@ enum {
     EF_ROW_CHAIN_ARGS = 31 /* inputs or outputs of the step, each a bit of a 32-bit mask */
 };
 
+/* How a program runs over a block of rows. */
+typedef enum ef_row_way {
+    EF_ROWS_TILED,  /* stretch by stretch, as outside of a chain */
+    EF_ROWS_PLAIN,  /* it is a reduction alone, straight from its argument */
+    EF_ROWS_FLAT,   /* one call for all elements of the block */
+    EF_ROWS_WALKED, /* compiled code row by row (row_walk.h) */
+    EF_ROWS_SUMMED  /* another program adds its rows up (row_sums.c) */
+} ef_row_way;
+
 /* Where an argument of a program is: among the step's inputs, then its outputs, then the values
  * that live in a block only. */
 typedef struct ef_row_program {
     ef_tiles *tiles;
-    uint8_t *at;    /* by argument */
-    int64_t cols;   /* elements of a row */
+    uint8_t *at;  /* by argument */
+    int64_t cols; /* elements of a row */
+    ef_row_way way;
+    int sums;       /* EF_ROWS_SUMMED: where its partial sums are, counted like `at` */
     size_t acc_row; /* of a reduction over rows: where its accumulators are in those of a piece */
 } ef_row_program;
 
@@ -25,9 +36,10 @@ typedef struct ef_row_program {
  * shapes alone, so any number of threads gives the same bits. */
 typedef struct ef_row_chain {
     ef_row_program *program;
-    size_t *row_bytes; /* of each value that lives in a block */
-    size_t *offset;    /* and where it is there */
-    int n, n_inside;
+    size_t *row_bytes;       /* of each value that lives in a block */
+    size_t *own_bytes;       /* of each that has the same size whatever the number of rows, */
+    size_t *offset;          /* and where they are there */
+    int n, n_inside, n_sums; /* programs; values in a block; programs that are EF_ROWS_SUMMED */
     int64_t rows, block, piece, pieces;
     size_t block_bytes,
         acc_bytes;  /* of the values of one block; of the accumulators of one piece */

@@ -3,7 +3,7 @@
  * addresses are shifted so that programs can use the index of an element in the whole value. */
 #include "base/pool.h"
 #include "plan/row_chain.h"
-#include "plan/tiles_run.h"
+#include "plan/row_walk.h"
 
 typedef struct job {
     const ef_call *c;
@@ -61,11 +61,74 @@ static bool reduces_rows(const ef_row_program *p) {
     return p->tiles->tail.n > 0 && p->tiles->tail.outer;
 }
 
+/* Prepares a program that row_walk.c runs for the rows from `row` on. */
+static void begin_walk(const job *j, const ef_row_program *p, ef_row_walk *w,
+                       const ef_tile_worker *reg, char *block, int64_t row) {
+    uint32_t inside = 0;
+    memset(w->ptr, 0, sizeof w->ptr);
+    for (int k = 0; k < p->tiles->n_inputs + p->tiles->n_outputs; k++) {
+        inside |= (uint32_t)(p->at[k] >= j->c->n_in + j->c->n_out) << k;
+        w->ptr[k] = address(j, block, p->at[k], row) + row * ef_row_step(p, k);
+    }
+    ef_row_walk_begin(w, p, inside, reg);
+}
+
+/* Rows whose sums are taken in floats: whatever the size of a block, so that machine code and
+ * the interpreter, which run blocks of different sizes, round alike. */
+enum { FLUSH_ROWS = 64 };
+
+static char *sums_of(const job *j, const ef_row_program *p, char *block) {
+    return block + j->chain->offset[p->sums - j->c->n_in - j->c->n_out];
+}
+
+/* Adds the partial sums to the accumulators, and clears them. */
+static void flush_sums(const job *j, char *block, char *acc) {
+    for (int k = 0; k < j->chain->n; k++) {
+        const ef_row_program *p = &j->chain->program[k];
+        if (p->way != EF_ROWS_SUMMED) continue;
+        const ef_tile_reduced *of = &p->tiles->tail.of[0];
+        char *sums = sums_of(j, p, block);
+        of->reducer->cols(acc + p->acc_row, sums, 1, p->cols, p->cols);
+        memset(sums, 0, (size_t)p->cols * of->size);
+    }
+}
+
+static void clear_sums(const job *j, char *block) {
+    for (int k = 0; k < j->chain->n; k++) {
+        const ef_row_program *p = &j->chain->program[k];
+        if (p->way == EF_ROWS_SUMMED)
+            memset(sums_of(j, p, block), 0, (size_t)p->cols * p->tiles->tail.of[0].size);
+    }
+}
+
+static bool walks(const ef_row_program *p) {
+    return p->way == EF_ROWS_FLAT || p->way == EF_ROWS_WALKED;
+}
+
+/* Rows [row, end), block by block. */
+static void run_rows(const job *j, ef_tile_worker *w, ef_row_walk *walk, char *block, char *acc,
+                     int64_t row, int64_t end) {
+    const ef_row_chain *chain = j->chain;
+    for (int64_t to; row < end; row = to) {
+        to = row + chain->block < end ? row + chain->block : end;
+        for (int k = 0; k < chain->n; k++) {
+            const ef_row_program *p = &chain->program[k];
+            if (walks(p))
+                ef_row_walk_block(&walk[k], p, to - row);
+            else if (p->way != EF_ROWS_SUMMED)
+                run_program(j, p, w, block, acc, row, to);
+        }
+    }
+}
+
 static void run_pieces(void *arg, int64_t begin, int64_t end) {
     const job *j = arg;
     const ef_row_chain *chain = j->chain;
     ef_tile_worker w;
+    ef_row_walk walk[EF_ROW_CHAIN_PROGRAMS];
     char *block = j->blocks + (size_t)ef_pool_lane() * chain->block_bytes;
+    int64_t each = chain->n_sums > 0 ? FLUSH_ROWS : chain->rows;
+    clear_sums(j, block);
     for (int64_t piece = begin; piece < end; piece++) {
         char *acc = j->acc + (size_t)piece * chain->acc_bytes;
         for (int k = 0; k < chain->n; k++)
@@ -74,10 +137,13 @@ static void run_pieces(void *arg, int64_t begin, int64_t end) {
                                                                    chain->program[k].cols);
         int64_t row = piece * chain->piece, last = row + chain->piece;
         if (last > chain->rows) last = chain->rows;
-        for (; row < last; row += chain->block) {
-            int64_t to = row + chain->block < last ? row + chain->block : last;
-            for (int k = 0; k < chain->n; k++)
-                run_program(j, &chain->program[k], &w, block, acc, row, to);
+        for (int k = 0; k < chain->n; k++)
+            if (walks(&chain->program[k]))
+                begin_walk(j, &chain->program[k], &walk[k], &w, block, row);
+        for (int64_t flush; row < last; row = flush) {
+            flush = row + each < last ? row + each : last;
+            run_rows(j, &w, walk, block, acc, row, flush);
+            flush_sums(j, block, acc);
         }
     }
 }

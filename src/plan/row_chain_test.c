@@ -267,6 +267,53 @@ EF_TEST(many_reductions) {
     end(&t, 1);
 }
 
+/* How many programs of the graph's chain leave their sums over rows to others. */
+static int folded_sums(twin *t) {
+    ef_edge out[MOST];
+    ef_fact facts[MOST] = {0};
+    ef_plan *p;
+    int n = 0;
+    for (int k = 0; k < t->n_out; k++) out[k] = t->edge[t->output[k]];
+    must(ef_graph_set_outputs(t->g, out, t->n_out));
+    for (int k = 0; k < t->n_in; k++)
+        facts[k] = (ef_fact){.dtype = t->dtype, .shape = ef_shape_from(&t->value[t->input[k]])};
+    must(ef_plan_make(t->g, facts, &(ef_plan_options){0}, &p));
+    for (int32_t k = 0; k < p->n_steps; k++) {
+        const ef_row_chain *c = p->step[k].state;
+        for (int i = 0; p->step[k].run == ef_run_row_chain && i < c->n; i++)
+            n += c->program[i].way == EF_ROWS_SUMMED;
+    }
+    ef_plan_free(p);
+    return n;
+}
+
+/* Sums over many rows are taken while their elements are in a register, where the rows are long
+ * and their type is one that we compile: of an input, of a value that nothing else reads, and of
+ * one that is an output too. */
+EF_TEST(sums_over_rows_join_other_programs) {
+    static const struct {
+        ef_dtype dtype;
+        int64_t rows, cols;
+        int sums;
+    } of[] = {{EF_F32, 3001, 300, 3}, {EF_F32, 70, 256, 3},  {EF_F32, 1100, 1500, 3},
+              {EF_F64, 2500, 260, 3}, {EF_F32, 3000, 31, 0}, {EF_F16, 200, 300, 0}};
+    for (size_t k = 0; k < sizeof of / sizeof *of && !ef_check.failed; k++) {
+        twin t;
+        begin(&t, of[k].dtype, of[k].rows, of[k].cols);
+        int x = input(&t, t.rows, t.cols), back = input(&t, t.rows, t.cols);
+        int centred = apply(&t, "Sub", x, reduce(&t, "Mean", x, INNER));
+        int product = apply(&t, "Mul", centred, back);
+        give(&t, reduce(&t, "Sum", product, INNER));
+        give(&t, reduce(&t, "Sum", product, OUTER));
+        give(&t, reduce(&t, "Mean", back, OUTER));
+        int root = give(&t, apply(&t, "Sqrt", apply(&t, "Square", product, -1), -1));
+        give(&t, reduce(&t, "Sum", root, INNER));
+        give(&t, reduce(&t, "Sum", root, OUTER));
+        CHECK_INT(folded_sums(&t), of[k].sums);
+        end(&t, 1);
+    }
+}
+
 int main(void) {
     EF_RUN(every_width);
     EF_RUN(every_height);
@@ -275,5 +322,6 @@ int main(void) {
     EF_RUN(not_finite);
     EF_RUN(values_leave_the_chain);
     EF_RUN(many_reductions);
+    EF_RUN(sums_over_rows_join_other_programs);
     return EF_VERDICT();
 }

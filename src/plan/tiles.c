@@ -45,7 +45,7 @@ void ef_tiles_spread(ef_tiles *t, int k, const ef_shape *arg, ef_dtype dtype) {
     ef_tile_arg *a = &t->arg[k];
     int64_t n = ef_shape_count(arg);
     a->size = (uint8_t)ef_dtype_size(dtype);
-    a->as_scalar = false;
+    a->as_scalar = a->in_place = a->unread = false;
     if (n == t->count) {
         a->spread = EF_SPREAD_FULL;
         return;
@@ -68,7 +68,7 @@ void ef_tiles_spread(ef_tiles *t, int k, const ef_shape *arg, ef_dtype dtype) {
 }
 
 static bool is_long_period(const ef_tile_arg *a) {
-    return a->spread == EF_SPREAD_PERIOD && a->period >= EF_TILE;
+    return a->spread == EF_SPREAD_PERIOD && (a->period >= EF_TILE || a->in_place);
 }
 static bool needs_buffer(const ef_tile_arg *a) {
     return a->spread == EF_SPREAD_ANY || (a->spread == EF_SPREAD_REPEAT && !a->as_scalar) ||

@@ -65,6 +65,8 @@ typedef struct ef_tile_tail {
 typedef struct ef_tile_arg {
     uint8_t spread, size; /* size: bytes of an element */
     bool as_scalar;       /* passed to instructions as one element per stretch */
+    bool in_place;        /* an input that the program also writes: it is never copied */
+    bool unread;          /* an output that nobody reads: it may stay unwritten */
     int64_t period;
     int64_t stride[EF_MAX_RANK]; /* EF_SPREAD_ANY, over the program's shape */
 } ef_tile_arg;

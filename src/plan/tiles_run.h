@@ -37,6 +37,8 @@ int64_t ef_tile_worker_run(ef_tile_worker *w, int64_t i, int64_t n);
 bool ef_tile_worker_walk(ef_tile_worker *w, int64_t cols);
 void ef_tile_worker_next(ef_tile_worker *w, int64_t cols);
 
+/* The sum of the lanes, as a tree. */
+double ef_tile_lanes_sum(const float *lane);
 /* fused_reduce.c: the whole of a program that ends in a reduction. */
 void ef_tiles_run_tail(const ef_tiles *t, const ef_call *c);
 /* Parts of it, for a program whose tail reduces inner axes (the result of rows [begin, end)) or

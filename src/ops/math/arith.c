@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "kernels/vcomplex.h"
 #include "kernels/vmath.h"
+#include "ops/engine_nodes.h"
 #include "ops/records.h"
 
 /* ---- sums ------------------------------------------------------------------------------------ */
@@ -27,6 +28,7 @@ const ef_op ef_op_AddV2 = {
     .grad = add_grad,
     .examples = EF_BROADCAST_EXAMPLES,
 };
+const ef_op *const ef_add_op = &ef_op_AddV2;
 
 static ef_status *join(ef_str *out, const ef_str *x, const ef_str *y) {
     if (x->n + y->n == 0) return NULL;

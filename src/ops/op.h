@@ -140,6 +140,8 @@ typedef enum ef_role {
     EF_ROLE_PRODUCT, /* of the matrices in 0 and in 1, with attributes transpose_a, transpose_b */
     EF_ROLE_POP,     /* out 0 is the list in 0 without its last element, out 1 is that element */
     EF_ROLE_ITEM,    /* out 0 is element in 1 of the list in 0, and has the shape in 2 */
+    EF_ROLE_LENGTH,  /* out 0 is the number of elements of the list in 0 */
+    EF_ROLE_GREATER, /* out 0 is in 0 > in 1 */
     EF_ROLE_SLICES,  /* out 0 is the list of the slices of in 0 along its first axis */
 } ef_role;
 

@@ -20,6 +20,17 @@ static inline bool ef_loop_fixed(const ef_loop *l, size_t k) {
 /* The index of the fixed variable if edge e of the body is one, else -1. */
 int ef_loop_fixed_at(const ef_loop *l, ef_edge e);
 
+/* Whether edge e of g is a list that loop *l fills: it starts as a new list, and every iteration
+ * pushes one element, *pushed of the body, and reads none. */
+bool ef_loop_fills(const ef_graph *g, ef_edge e, ef_loop *l, ef_edge *pushed);
+/* Whether every iteration pops an element of variable k and does nothing else with it. */
+bool ef_loop_pops(const ef_loop *l, size_t k, const ef_node **pop);
+/* in: where the loop's inputs are in g. The variable whose elements the condition counts, if the
+ * loop pops all elements that an earlier loop pushed to it; else -1. */
+int ef_loop_emptied(const ef_graph *g, const ef_loop *l, const ef_edge *in);
+/* Whether the loop pops all elements that this earlier loop pushed to variable k. */
+bool ef_loop_empties(const ef_graph *g, const ef_loop *l, const ef_edge *in, size_t k);
+
 /* Whether the condition is known to hold after `steps` iterations. in: where the loop's inputs are
  * in w->to. Only constants, and integers to which each iteration adds a constant, are known. */
 ef_status *ef_loop_runs(const ef_walk *w, const ef_loop *l, const ef_edge *in, int64_t steps,

@@ -6,7 +6,10 @@
  *   summed   s += transpose(a[t]) b[t], where only the final sum is used: the loop pushes
  *            a[t] and b[t] to lists, and one product of the stacked lists follows it. The order of
  *            the sum over t is then the order within a product, see docs/choices.md. Sums of the
- *            columns of a[t], which are gradients of a bias, likewise
+ *            columns of a[t], which are gradients of a bias, likewise. What the loop pops from
+ *            a list until that is empty is not pushed again: the list itself is stacked, and the
+ *            new lists are then stacked from their ends. If an earlier loop filled the list with
+ *            all slices of a tensor, the tensor is used
  *   turned   x transpose(W), where no iteration changes W: it is transposed once, before the loop
  */
 #include "graph/build_graph.h"
@@ -23,14 +26,19 @@ typedef struct found {
     const ef_node *product;
     int variable;     /* SUMMED: the sum */
     int fixed;        /* others: the variable that is W */
-    int first, other; /* new variables; SUMMED: lists of the operands; other -1: there is one */
+    int first, other; /* new variables; SUMMED: lists of the operands, where OLD + k is variable k
+                       * of the old loop; other -1: there is one */
 } found;
+enum { OLD = EF_LOOP_MOST_NEW };
 
 typedef struct products {
     ef_loop_change change; /* must be first: it is the `user` of the walk of the body */
     ef_loop loop;
     found found[MOST];
     int n;
+    const ef_graph *around;           /* the graph around the new loop, */
+    const ef_edge *in;                /* and the first values of the old loop's variables in it */
+    bool empties;                     /* the loop pops all elements of some lists */
     ef_edge pushed[EF_LOOP_MOST_NEW]; /* by new variable: what it collects; node -1: nothing */
     ef_edge pushed_in_new[EF_LOOP_MOST_NEW];
     ef_fact fact[EF_LOOP_MOST_NEW];
@@ -75,23 +83,35 @@ static int new_variable(products *p, const ef_fact *fact, ef_edge pushed) {
 
 static const ef_fact a_list = {.dtype = EF_VARIANT};
 
+static int input_of(const ef_graph *body, ef_edge e) {
+    for (size_t k = 0; k < body->n_inputs; k++)
+        if (body->input[k] == e.node) return (int)k;
+    return -1;
+}
+
+static int input_at(const products *p, ef_edge e) { return input_of(body_of(p), e); }
+
+/* The variable from which the loop pops e, until the list is empty; else -1. */
+static int popped_from(const products *p, ef_edge e) {
+    const ef_node *n = body_of(p)->node[e.node];
+    if (!p->empties || n->op->role != EF_ROLE_POP || e.index != 1) return -1;
+    int k = input_at(p, n->in[0]);
+    return k >= 0 && ef_loop_empties(p->around, &p->loop, p->in, (size_t)k) ? k : -1;
+}
+
 static int list_of(products *p, ef_edge e) {
+    int old = popped_from(p, e);
+    if (old >= 0) return OLD + old;
     for (int k = 0; k < p->change.n_more; k++)
         if (ef_edge_same(p->pushed[k], e)) return k;
     return new_variable(p, &a_list, e);
 }
 
-static int input_at(const products *p, ef_edge e) {
-    for (size_t k = 0; k < body_of(p)->n_inputs; k++)
-        if (body_of(p)->input[k] == e.node) return (int)k;
-    return -1;
-}
-
 /* The list that item n reads, if its elements are the slices of a tensor of known shape and the
  * loop runs at least once for each; else -1. */
-static ef_status *whole_list(const ef_walk *w, const products *p, const ef_edge *in,
+static ef_status *whole_list(const ef_walk *w, const ef_loop *l, const ef_edge *in,
                              const ef_node *item, int *list) {
-    int at = ef_loop_fixed_at(&p->loop, item->in[0]), index = input_at(p, item->in[1]);
+    int at = ef_loop_fixed_at(l, item->in[0]), index = input_of(l->body, item->in[1]);
     *list = -1;
     if (at < 0 || index < 0 || w->to->node[in[at].node]->op->role != EF_ROLE_SLICES) return NULL;
     ef_edge whole = w->to->node[in[at].node]->in[0];
@@ -102,7 +122,7 @@ static ef_status *whole_list(const ef_walk *w, const products *p, const ef_edge 
         ef_element_int((ef_dtype)start->dtype, start->data, 0) != 0)
         return NULL;
     bool runs;
-    EF_TRY(ef_loop_runs(w, &p->loop, in, s->dim[0] - 1, &runs));
+    EF_TRY(ef_loop_runs(w, l, in, s->dim[0] - 1, &runs));
     if (runs) *list = at;
     return NULL;
 }
@@ -116,7 +136,7 @@ static ef_status *find_ahead(const ef_walk *w, products *p, const ef_edge *in, c
     if (!ef_shape_equal(&ef_edge_fact(w->to, in[fixed])->shape,
                         &ef_edge_fact(body_of(p), n->in[1])->shape))
         return NULL;
-    EF_TRY(whole_list(w, p, in, item, &list));
+    EF_TRY(whole_list(w, &p->loop, in, item, &list));
     *yes = list >= 0;
     if (!*yes) return NULL;
     int k = new_variable(p, &a_list, (ef_edge){-1, 0});
@@ -171,6 +191,7 @@ static bool is_sum_of_rows(const ef_graph *g, const ef_node *n) {
 
 /* The bytes that a new list of the value would take in an iteration; 0 if there is a list. */
 static int64_t list_bytes(const products *p, ef_edge e) {
+    if (popped_from(p, e) >= 0) return 0;
     for (int k = 0; k < p->change.n_more; k++)
         if (ef_edge_same(p->pushed[k], e)) return 0;
     return bytes_of(ef_edge_fact(body_of(p), e));
@@ -200,6 +221,8 @@ static void find_summed(products *p, int variable, is_term_fn *is_term, int64_t 
 static ef_status *find(const ef_walk *w, products *p, const ef_edge *in) {
     const ef_graph *g = body_of(p);
     int64_t room = MOST_MEMORY * popped_bytes(p);
+    p->around = w->to, p->in = in;
+    p->empties = ef_loop_emptied(w->to, &p->loop, in) >= 0;
     for (int k = 0; k < (int)g->n_inputs && p->n < MOST; k++)
         find_summed(p, k, is_product_of_columns, &room);
     for (int k = 0; k < (int)g->n_inputs && p->n < MOST; k++)
@@ -253,8 +276,9 @@ static ef_status *visit_body(ef_walk *w, const ef_node *n, const ef_edge *in, ef
         *done = true;
         if (f->kind == AHEAD) return read_ahead(w, p, f, out);
         if (f->kind == TURNED) return use_turned(w, p, f, in, out);
-        p->pushed_in_new[f->first] = ef_walk_moved(w, f->product->in[0]);
-        if (f->other >= 0) p->pushed_in_new[f->other] = ef_walk_moved(w, f->product->in[1]);
+        if (f->first < OLD) p->pushed_in_new[f->first] = ef_walk_moved(w, f->product->in[0]);
+        if (f->other >= 0 && f->other < OLD)
+            p->pushed_in_new[f->other] = ef_walk_moved(w, f->product->in[1]);
         out[0] = (ef_edge){w->to->input[f->variable], 0};
     }
     return NULL;
@@ -322,15 +346,76 @@ static ef_status *begin_all(ef_walk *w, products *p, const ef_edge *in) {
     return ef_graph_build_end(&b);
 }
 
-/* All elements of a list, their rows one after the other. */
-static ef_value *stacked(ef_graph_build *b, const products *p, int list) {
-    const ef_fact *f = ef_edge_fact(body_of(p), p->pushed[list]);
+/* Whether each iteration adds 1 to this integer variable. */
+static bool counts_by_one(const ef_loop *l, int variable) {
+    const ef_graph *g = l->body;
+    const ef_node *sum = g->node[g->output[variable].node];
+    if (sum->op->role != EF_ROLE_SUM) return false;
+    for (int i = 0; i < 2; i++) {
+        const ef_tensor *one = ef_edge_fact(g, sum->in[1 - i])->value;
+        if (sum->in[i].node == g->input[variable] && one != NULL && one->data != NULL &&
+            ef_dtype_in((ef_dtype)one->dtype, EF_INTS) && ef_count(one) == 1)
+            return ef_element_int((ef_dtype)one->dtype, one->data, 0) == 1;
+    }
+    return false;
+}
+
+/* The tensor with whose slices, all of them in order, an earlier loop filled the list; else *node
+ * is -1. An index beyond the last slice would have failed. */
+static ef_status *tensor_of(const ef_walk *w, ef_edge list, ef_edge *tensor) {
+    ef_loop l;
+    ef_edge pushed;
+    int at;
+    *tensor = (ef_edge){-1, 0};
+    if (!ef_loop_fills(w->to, list, &l, &pushed)) return NULL;
+    const ef_node *item = l.body->node[pushed.node];
+    if (item->op->role != EF_ROLE_ITEM) return NULL;
+    EF_TRY(whole_list(w, &l, l.node->in, item, &at));
+    if (at >= 0 && counts_by_one(&l, input_of(l.body, item->in[1])))
+        *tensor = w->to->node[l.node->in[at].node]->in[0];
+    return NULL;
+}
+
+/* The numbers of a list's elements, the last one first. */
+static ef_value *from_the_end(ef_build *b, ef_value *list) {
+    ef_value *n = ef_emit(b, "TensorListLength", 1, list), *down = ef_const_number(b, EF_I32, -1);
+    return ef_emit(b, "Range", 3, ef_shift(b, n, -1), down, down);
+}
+
+/* All elements of a list, their rows one after the other; the elements in the order in which an
+ * earlier loop pushed those that this one pops. */
+static ef_status *stacked(ef_walk *w, ef_graph_build *b, const products *p, const ef_edge *in,
+                          int list, ef_edge element, ef_value **out) {
+    const ef_fact *f = ef_edge_fact(body_of(p), element);
+    const ef_edge from = list >= OLD ? in[list - OLD] : p->change.start[list];
     ef_attr_value set[] = {EF_SET_TYPE("element_dtype", f->dtype)};
-    ef_value *all =
-        ef_emit_set(&b->base, "TensorListStack", set, 1, 2,
-                    ef_graph_build_value(b, p->change.start[list]), ints(&b->base, &f->shape));
-    return ef_reshape(&b->base, all,
+    ef_value *all, *shape = ints(&b->base, &f->shape), *v = ef_graph_build_value(b, from);
+    ef_edge tensor = {-1, 0};
+    if (list >= OLD) EF_TRY(tensor_of(w, from, &tensor));
+    if (tensor.node >= 0)
+        all = ef_graph_build_value(b, tensor);
+    else if (list < OLD && p->empties)
+        all = ef_emit_set(&b->base, "TensorListGather", set, 1, 3, v, from_the_end(&b->base, v),
+                          shape);
+    else
+        all = ef_emit_set(&b->base, "TensorListStack", set, 1, 2, v, shape);
+    *out = ef_reshape(&b->base, all,
                       ints(&b->base, &(ef_shape){.rank = 2, .dim = {-1, f->shape.dim[1]}}));
+    return NULL;
+}
+
+static ef_status *sum_of(ef_walk *w, ef_graph_build *b, const products *p, const ef_edge *in,
+                         const found *f, ef_value **out) {
+    const ef_edge *operand = f->product->in;
+    ef_value *first, *other;
+    EF_TRY(stacked(w, b, p, in, f->first, operand[0], &first));
+    if (f->other < 0) {
+        *out = ef_emit(&b->base, "BiasAddGrad", 1, first);
+        return NULL;
+    }
+    EF_TRY(stacked(w, b, p, in, f->other, operand[1], &other));
+    *out = ef_matmul(&b->base, first, other, true, false);
+    return NULL;
 }
 
 /* The sums, after the loop. */
@@ -340,11 +425,12 @@ static ef_status *end_all(ef_walk *w, const products *p, const ef_edge *in, ef_e
     for (int k = 0; k < p->n; k++) {
         const found *f = &p->found[k];
         if (f->kind != SUMMED) continue;
-        ef_value *first = stacked(&b, p, f->first), *all;
-        if (f->other >= 0)
-            all = ef_matmul(&b.base, first, stacked(&b, p, f->other), true, false);
-        else
-            all = ef_emit(&b.base, "BiasAddGrad", 1, first);
+        ef_value *all;
+        ef_status *bad = sum_of(w, &b, p, in, f, &all);
+        if (bad != NULL) {
+            ef_status_free(ef_graph_build_end(&b));
+            return bad;
+        }
         ef_value *sum = ef_add(&b.base, ef_graph_build_value(&b, in[f->variable]), all);
         if (sum != NULL) out[f->variable] = ef_graph_build_edge(sum);
     }

@@ -9,51 +9,38 @@ typedef struct saved {
     int32_t pop[EF_LOOP_MOST_NEW]; /* by new variable: the node whose element it replaces */
 } saved;
 
-/* How many nodes of g read anything of `node`; the last of them is *user. */
-static int users_of(const ef_graph *g, int32_t node, const ef_node **user) {
-    int found = 0;
-    for (size_t k = 0; k < g->n_nodes; k++)
-        for (int i = 0; i < g->node[k]->n_in; i++)
-            if (g->node[k]->in[i].node == node) {
-                *user = g->node[k];
-                found++;
-            }
-    return found;
-}
-
-/* The value with which an earlier loop filled the list at edge e of g: it starts as a new list, and
- * every iteration pushes the same. */
-static bool same_in_all(const ef_graph *g, ef_edge e, ef_edge *value) {
+/* The value with which an earlier loop filled the list at edge e, if it is the same in every
+ * iteration. */
+static ef_status *same_in_all(ef_walk *w, ef_edge e, ef_edge *value, bool *yes) {
     ef_loop l;
-    const ef_node *push = NULL;
-    const ef_node *made = g->node[e.node];
-    if (!ef_loop_of(made, &l) || (size_t)e.index >= l.body->n_outputs) return false;
-    if (!(g->node[made->in[e.index].node]->op->traits & EF_LIST_NEW)) return false;
-    if (users_of(l.body, l.body->input[e.index], &push) != 1) return false;
-    if (!(push->op->traits & EF_LIST_PUSH) || push->in[0].node != l.body->input[e.index] ||
-        l.body->output[e.index].node != push->id)
-        return false;
-    int fixed = ef_loop_fixed_at(&l, push->in[1]);
-    if (fixed >= 0) *value = made->in[fixed];
-    return fixed >= 0;
+    ef_edge pushed;
+    *yes = false;
+    if (!ef_loop_fills(w->to, e, &l, &pushed)) return NULL;
+    const ef_tensor *constant = ef_edge_fact(l.body, pushed)->value;
+    int fixed = ef_loop_fixed_at(&l, pushed);
+    *yes = fixed >= 0;
+    if (*yes) *value = w->to->node[e.node]->in[fixed];
+    if (*yes || constant == NULL || constant->data == NULL) return NULL;
+    *yes = true;
+    return ef_walk_constant(w, constant, value);
 }
 
-static void find(const ef_walk *w, saved *s, const ef_edge *in) {
+static ef_status *find(ef_walk *w, saved *s, const ef_edge *in) {
     const ef_graph *body = s->loop.body;
     ef_loop_change *c = &s->change;
     for (size_t k = 0; k < body->n_inputs && c->n_more < EF_LOOP_MOST_NEW; k++) {
         const ef_node *pop = NULL;
         ef_edge value;
-        if (body->node[body->input[k]]->out->dtype != EF_VARIANT ||
-            users_of(body, body->input[k], &pop) != 1 || pop->op->role != EF_ROLE_POP ||
-            !ef_edge_same(body->output[k], (ef_edge){pop->id, 0}) ||
-            !same_in_all(w->to, in[k], &value))
-            continue;
+        bool same;
+        if (!ef_loop_pops(&s->loop, k, &pop)) continue;
+        EF_TRY(same_in_all(w, in[k], &value, &same));
+        if (!same) continue;
         if (!ef_shape_equal(&ef_edge_fact(w->to, value)->shape, &pop->out[1].shape)) continue;
         s->pop[c->n_more] = pop->id;
         c->more[c->n_more] = &pop->out[1];
         c->start[c->n_more++] = value;
     }
+    return NULL;
 }
 
 static ef_status *visit_body(ef_walk *w, const ef_node *n, const ef_edge *in, ef_edge *out,
@@ -72,7 +59,7 @@ static ef_status *visit(ef_walk *w, const ef_node *n, const ef_edge *in, ef_edge
     saved s = {.change = {.visit = visit_body}};
     if (!ef_loop_of(n, &s.loop) || ef_walk_waits(w, n)) return NULL;
     s.change.loop = &s.loop;
-    find(w, &s, in);
+    EF_TRY(find(w, &s, in));
     if (s.change.n_more == 0) return NULL;
     *done = true;
     return ef_loop_rebuild(w->user, w, &s.change, in, out);

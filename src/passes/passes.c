@@ -6,11 +6,19 @@
 #include "base/option.h"
 #include "passes/rule.h"
 
-const ef_pass ef_passes[] = {
-    {"inline", ef_pass_inline}, {"functions", ef_pass_functions}, {"invariant", ef_pass_invariant},
-    {"saved", ef_pass_saved},   {"products", ef_pass_products},   {"fold", ef_pass_fold},
-    {"rules", ef_pass_rules},   {"attention", ef_pass_attention}, {"updates", ef_pass_updates},
-    {"layout", ef_pass_layout}, {"prune", ef_pass_prune},         {NULL, NULL}};
+const ef_pass ef_passes[] = {{"inline", ef_pass_inline},
+                             {"functions", ef_pass_functions},
+                             {"invariant", ef_pass_invariant},
+                             {"saved", ef_pass_saved},
+                             {"products", ef_pass_products},
+                             {"lists", ef_pass_lists},
+                             {"fold", ef_pass_fold},
+                             {"rules", ef_pass_rules},
+                             {"attention", ef_pass_attention},
+                             {"updates", ef_pass_updates},
+                             {"layout", ef_pass_layout},
+                             {"prune", ef_pass_prune},
+                             {NULL, NULL}};
 
 struct ef_passing {
     const char *off;

@@ -40,6 +40,7 @@ ef_pass_fn ef_pass_functions; /* optimises loop bodies and branches as functions
 ef_pass_fn ef_pass_invariant; /* loop-invariant code motion */
 ef_pass_fn ef_pass_saved;     /* gradients of loops read a value that no iteration changes once */
 ef_pass_fn ef_pass_products;  /* computes the matrix products of all iterations as one product */
+ef_pass_fn ef_pass_lists;     /* fills no lists of which the gradient of a loop reads nothing */
 ef_pass_fn ef_pass_fold;      /* constant folding */
 ef_pass_fn ef_pass_rules;     /* the rewrite rules, and common subexpression elimination */
 ef_pass_fn ef_pass_attention; /* replaces attention and its gradients by one op each */

@@ -5,7 +5,11 @@
  * values row by row, because other shares may be behind or ahead by some iterations.
  *
  * Meanwhile the other operands must stay as they are. Counted storage is held until the step runs,
- * memory that the next iteration overwrites is copied. */
+ * memory that the next iteration overwrites is copied.
+ *
+ * What an iteration pushes to a list gets its memory from a slab, which has room for as many
+ * iterations as the last runs had. The elements of such a list are then in one piece of memory, in
+ * the order in which a gradient stacks them, and are stacked without a copy. */
 #include "plan/loop_shares.h"
 #include "base/alloc.h"
 #include "base/pool.h"
@@ -15,6 +19,7 @@
 enum { ITERATIONS = 16 }; /* noted before they run */
 /* Bytes that an iteration may copy, and that all noted iterations may hold. */
 static const size_t most_copied = 16384, most_held = 8 << 20;
+static const size_t most_slab = 32 << 20; /* bytes */
 
 typedef enum operand_kind {
     STAYS, /* the same memory with the same contents in all iterations, or written by the steps */
@@ -223,9 +228,22 @@ typedef struct noted_step {
     ef_call call;  /* without operands */
 } noted_step;
 
+/* Memory for an output in iterations to come. */
+typedef struct slab {
+    ef_storage *memory; /* NULL: there is none */
+    int64_t size, left; /* iterations */
+} slab;
+
+enum { ELSEWHERE = -2, ALONE = -1 }; /* memory comes from the plan; from an allocation */
+
 struct ef_noted {
     const ef_loop_shares *from;
-    int32_t n; /* iterations */
+    int32_t n;            /* iterations */
+    int64_t all, last[2]; /* iterations of this run, and of the last two */
+    bool backward;        /* slabs are used from their ends */
+    int32_t *slab_of;     /* by operand: number of its slab, or ALONE, or ELSEWHERE */
+    slab *slab;
+    int32_t n_slabs;
     noted_step *step;
     void **data;       /* by iteration and operand */
     ef_storage **held; /* likewise; NULL: nothing is held */
@@ -240,13 +258,48 @@ static ef_status *keep_copy(const ef_tensor *t, ef_storage **out, void **data) {
     return NULL;
 }
 
+static ef_status *new_slab(const ef_noted *n, slab *s, int device, const ef_tensor *t) {
+    const int64_t bytes = (int64_t)ef_tensor_bytes(t), most = (int64_t)most_slab / bytes;
+    const bool steady = n->all == 0 && n->last[0] == n->last[1] && n->last[0] > 1;
+    s->size = steady ? n->last[0] : ITERATIONS;
+    if (s->size > most) s->size = most > 1 ? most : 1;
+    s->left = s->size;
+    return ef_storage_new(device, (ef_dtype)t->dtype, s->size * ef_count(t), &s->memory);
+}
+
+static void drop_slab(slab *s) {
+    if (s->memory != NULL) ef_storage_unref(s->memory);
+    *s = (slab){0};
+}
+
+/* Gives output t, which is this operand, memory for one iteration. */
+static ef_status *give_memory(ef_noted *n, int operand, int device, ef_tensor *t) {
+    const int32_t which = n->slab_of[operand];
+    if (which == ELSEWHERE) return NULL;
+    if (which == ALONE) {
+        EF_TRY(ef_storage_new(device, (ef_dtype)t->dtype, ef_count(t), &t->storage));
+        t->data = t->storage->data;
+        return NULL;
+    }
+    slab *s = &n->slab[which];
+    if (s->left == 0) EF_TRY(new_slab(n, s, device, t));
+    s->left--;
+    const int64_t at = n->backward ? s->left : s->size - 1 - s->left;
+    t->storage = ef_storage_ref(s->memory);
+    t->data = (char *)s->memory->data + (size_t)at * ef_tensor_bytes(t);
+    if (s->left == 0) drop_slab(s);
+    return NULL;
+}
+
 /* The kernel of a joined step that runs later. */
 static ef_status *note(const ef_call *c) {
     noted_step *s = c->state;
-    const ef_noted *all = s->all;
+    ef_noted *all = s->all;
     const size_t at = (size_t)all->n * (size_t)all->from->n_operands + (size_t)s->first;
     const uint8_t *kind = all->from->kind + s->first;
     s->call.context = c->context;
+    for (int k = 0; k < c->n_out; k++)
+        EF_TRY(give_memory(all, s->first + c->n_in + k, c->context->device, c->out[k]));
     for (int k = 0; k < c->n_in + c->n_out; k++) {
         const ef_tensor *t = k < c->n_in ? c->in[k] : c->out[k - c->n_in];
         all->data[at + (size_t)k] = t->data;
@@ -277,7 +330,7 @@ static void run_range(void *arg, int64_t from, int64_t to) {
     for (int64_t k = from; k < to; k++) run_share(arg, k);
 }
 
-void ef_noted_end(ef_noted *n, bool compute) {
+static void compute_noted(ef_noted *n, bool compute) {
     const double per_work = 0.03; /* ns */
     const ef_shares_cut *cut = &n->from->cut;
     if (compute && n->n > 0)
@@ -292,11 +345,23 @@ void ef_noted_end(ef_noted *n, bool compute) {
 }
 
 void ef_noted_next(ef_noted *n) {
-    if (++n->n == n->from->iterations) ef_noted_end(n, true);
+    n->all++;
+    if (++n->n == n->from->iterations) compute_noted(n, true);
+}
+
+void ef_noted_end(ef_noted *n, bool compute) {
+    compute_noted(n, compute);
+    for (int32_t k = 0; k < n->n_slabs; k++) drop_slab(&n->slab[k]);
+    n->last[1] = n->last[0];
+    n->last[0] = n->all;
+    n->all = 0;
 }
 
 void ef_noted_free(ef_noted *n) {
     if (n == NULL) return;
+    for (int32_t k = 0; k < n->n_slabs; k++) drop_slab(&n->slab[k]);
+    ef_free(n->slab);
+    ef_free(n->slab_of);
     ef_free(n->step);
     ef_free(n->data);
     ef_free(n->held);
@@ -321,12 +386,40 @@ static void set_tensors(ef_noted *n, const ef_frame *frame) {
     }
 }
 
+/* Whether a list gets the value of the slot in the iteration that computes it. */
+static bool is_pushed(const ef_plan *body, int32_t slot) {
+    for (int32_t j = 0; j < body->n_steps; j++) {
+        const ef_plan_step *t = &body->step[j];
+        if (t->op != NULL && (t->op->traits & EF_LIST_PUSH) && t->in[1] == slot) return true;
+    }
+    return false;
+}
+
+/* Outputs of the joined steps get their memory when they are noted. */
+static void set_slabs(ef_noted *n, const ef_plan *body) {
+    const ef_loop_shares *l = n->from;
+    for (int32_t j = 0; j < body->n_steps; j++)
+        n->backward =
+            n->backward || (body->step[j].op != NULL && body->step[j].op->role == EF_ROLE_POP);
+    for (int32_t k = 0; k < l->n_operands; k++) n->slab_of[k] = ELSEWHERE;
+    for (int32_t j = 0; j < l->n_steps; j++) {
+        const ef_plan_step *t = &body->step[l->step[j]];
+        for (int k = 0; k < t->n_out; k++)
+            for (int32_t a = 0; a < t->n_alloc; a++) {
+                if (t->alloc[a] != t->out[k]) continue;
+                bool line = body->slot[t->out[k]].bytes % 64 == 0 && is_pushed(body, t->out[k]);
+                n->slab_of[l->first[j] + t->n_in + k] = line ? n->n_slabs++ : ALONE;
+            }
+    }
+}
+
 static void set_steps(ef_noted *n, const ef_plan *body, ef_frame *const *frame, int n_frames) {
     for (int32_t j = 0; j < n->from->n_steps; j++) {
         int32_t at = n->from->step[j];
         n->step[j] = (noted_step){n, n->from->first[j], frame[0]->step[at].call};
         n->step[j].call.state = body->step[at].state;
         for (int i = 0; i < n_frames; i++) {
+            frame[i]->step[at].n_alloc = 0; /* see set_slabs */
             frame[i]->step[at].run = note;
             frame[i]->step[at].call.state = &n->step[j];
         }
@@ -346,12 +439,15 @@ ef_status *ef_noted_make(const ef_plan *body, ef_frame *const *frame, int n_fram
     n->held = ef_calloc(noted, sizeof *n->held);
     n->tensor = ef_calloc(tensors, sizeof *n->tensor);
     n->ptr = ef_malloc(tensors * sizeof *n->ptr);
+    n->slab_of = ef_malloc((operands + 1) * sizeof *n->slab_of);
+    n->slab = ef_calloc(operands + 1, sizeof *n->slab);
     if (n->step == NULL || n->data == NULL || n->held == NULL || n->tensor == NULL ||
-        n->ptr == NULL) {
+        n->ptr == NULL || n->slab_of == NULL || n->slab == NULL) {
         ef_noted_free(n);
         return ef_no_memory(tensors * sizeof *n->tensor);
     }
     set_tensors(n, frame[0]);
+    set_slabs(n, body);
     set_steps(n, body, frame, n_frames);
     *out = n;
     return NULL;

@@ -46,12 +46,14 @@ typedef struct span { /* rows of a share */
     int64_t rows, from, to;
 } span;
 
-static char *row_at(const ef_tensor *t, const span *s) {
-    return (char *)t->data + (size_t)s->from * (ef_tensor_bytes(t) / (size_t)s->rows);
+static size_t row_bytes(const ef_tensor *t) {
+    size_t bytes = ef_dtype_size((ef_dtype)t->dtype);
+    for (int d = 1; d < t->rank; d++) bytes *= (size_t)t->dim[d];
+    return bytes;
 }
 
-static size_t row_bytes(const ef_tensor *t, const span *s) {
-    return ef_tensor_bytes(t) / (size_t)s->rows;
+static char *row_at(const ef_tensor *t, const span *s) {
+    return (char *)t->data + (size_t)s->from * row_bytes(t);
 }
 
 static void multiply(const ef_call *c, const member *m, const span *s) {
@@ -66,9 +68,9 @@ static void multiply(const ef_call *c, const member *m, const span *s) {
 static void copy_parts(const ef_tensor *whole, ef_tensor *const *part, int n, bool to_whole,
                        const span *s) {
     char *at = row_at(whole, s);
-    const size_t step = row_bytes(whole, s);
+    const size_t step = row_bytes(whole);
     for (int k = 0; k < n; k++) {
-        const size_t bytes = row_bytes(part[k], s);
+        const size_t bytes = row_bytes(part[k]);
         char *one = row_at(part[k], s), *all = at;
         for (int64_t r = s->from; r < s->to; r++, one += bytes, all += step)
             memcpy(to_whole ? all : one, to_whole ? one : all, bytes);

@@ -171,3 +171,59 @@ def test_a_list_that_stays_and_grows():
         _, same, more, total = tf.while_loop(lambda i, *_: i < 3, body, [0, first, first, 0])
         return total, raw.TensorListLength(input_handle=same), raw.TensorListLength(input_handle=more)
     assert [int(n) for n in f(tf.ones([3, 2]))] == [9, 3, 6]
+
+
+def _kept(x, weights, steps):
+    """As _looped, but the loop saves an output for each step too, and only some of them are read."""
+    array = tf.TensorArray(tf.float32, STEPS).unstack(x)
+    out = tf.TensorArray(tf.float32, STEPS, element_shape=[BATCH, UNITS])
+
+    def body(i, h, out):
+        h = _cell(array.read(i), h, *weights)
+        return i + 1, h, out.write(i, h)
+    _, h, out = tf.while_loop(lambda i, h, _: i < steps, body, [0, tf.zeros([BATCH, UNITS]), out])
+    return h + tf.reduce_sum(out.stack()[::2], 0)
+
+
+def _kept_unrolled(x, weights, steps):
+    h, total = tf.zeros([BATCH, UNITS]), 0.0
+    for i in range(steps):
+        h = _cell(x[i], h, *weights)
+        total = total + (h if i % 2 == 0 else 0.0)
+    return h + total
+
+
+@pytest.mark.parametrize("steps", [1, 2, STEPS])
+def test_gradients_of_a_loop_that_also_keeps_its_states(steps):
+    x, weights = tf.constant(_numbers(STEPS, BATCH, WIDTH, seed=4)), _weights()
+    f = tf.function(lambda x: _loss_and_gradients(_kept, x, weights, steps))
+    for _ in range(3):
+        _same(f(x), _loss_and_gradients(_kept_unrolled, x, weights, steps))
+
+
+def _steps_of(text):
+    """The body of each loop in a report, as the names of its steps."""
+    bodies, within = [], False
+    for line in text[text.index("\nsteps"):].splitlines():
+        if line.strip() == "body:":
+            bodies.append([])
+        within = line.startswith("        ") and (within or line.strip() == "body:")
+        if within and line.strip() != "body:":
+            bodies[-1].append(line.split()[1])
+    return bodies
+
+
+def test_lists_that_the_gradient_does_not_read_are_not_filled():
+    """Neither the inputs, which the product after the loop reads as they are, nor the weights, nor constants."""
+    x, weights = tf.constant(_numbers(STEPS, BATCH, WIDTH, seed=4)), _weights()
+
+    @tf.function
+    def f():
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(_looped(x, weights, STEPS) ** 2)
+        return tape.gradient(loss, weights)
+    forward, backward = _steps_of(str(tf.experimental.inspect(f)))
+    assert forward.count("TensorListPushBack") == 2  # the state before the step, and tanh
+    assert forward.count("TensorListGetItem") == 1  # of the product with all inputs
+    assert backward.count("TensorListPopBack") == 2
+    assert backward.count("TensorListPushBack") == 1  # what the products after the loop read

@@ -1,6 +1,7 @@
 /* What the ops that convert between lists and tensors share. */
 #include "ops/list/list_build.h"
 #include "base/pool.h"
+#include "ops/shapes.h"
 #include "ops/state/variable.h"
 
 ef_value *ef_list_tail_value(ef_build *b, ef_value *x) {
@@ -40,12 +41,36 @@ static void join_plain(void *arg, int64_t from, int64_t to) {
     for (int64_t k = from; k < to; k++) ef_status_free(join_one(arg, k));
 }
 
+/* Whether the elements are in one piece of memory, one after the other, as those that a loop has
+ * pushed may be. */
+static bool are_in_line(const joining *j, int64_t n) {
+    const ef_tensor *item = j->list->item, *first = &item[j->index == NULL ? 0 : j->index[0]];
+    const size_t bytes = (size_t)j->each * ef_dtype_size(j->list->dtype);
+    if (bytes == 0 || !ef_dtype_in(j->list->dtype, EF_PLAIN) || first->dtype == EF_NO_DTYPE ||
+        first->storage == NULL || first->storage->kind != EF_STORE_BYTES)
+        return false;
+    for (int64_t k = 1; k < n; k++) {
+        const ef_tensor *x = &item[j->index == NULL ? k : j->index[k]];
+        if (x->dtype == EF_NO_DTYPE || x->storage != first->storage ||
+            (const char *)x->data != (const char *)first->data + (size_t)k * bytes)
+            return false;
+    }
+    return true;
+}
+
+static ef_status *share_line(const ef_call *c, const joining *j, const ef_shape *s) {
+    ef_tensor all;
+    ef_tensor_reshaped(&all, &j->list->item[j->index == NULL ? 0 : j->index[0]], s);
+    ef_status *bad = ef_out_share(c, 0, &all);
+    ef_tensor_release(&all);
+    return bad;
+}
+
 ef_status *ef_list_join(const ef_call *c, const ef_list *l, const int32_t *index, int64_t n,
                         const ef_shape *element) {
     ef_shape out;
     joining j = {l, index, c->out[0], ef_shape_count(element)};
     EF_TRY(ef_list_prepend(c->op, n, element, &out));
-    EF_TRY(ef_out_ready(c, 0, &out));
     for (int64_t k = 0; k < n; k++) {
         const ef_tensor *x = &l->item[index == NULL ? k : index[k]];
         if (x->dtype == EF_NO_DTYPE) continue;
@@ -56,6 +81,8 @@ ef_status *ef_list_join(const ef_call *c, const ef_list *l, const int32_t *index
                             "one shape",
                             c->op->name, (long long)k, EF_SHAPE(&s), EF_SHAPE(element));
     }
+    if (n > 1 && are_in_line(&j, n)) return share_line(c, &j, &out);
+    EF_TRY(ef_out_ready(c, 0, &out));
     if (ef_dtype_in(l->dtype, EF_PLAIN)) {
         double bytes = (double)j.each * (double)ef_dtype_size(l->dtype);
         ef_parallel(n, 1, copy_ns * bytes, join_plain, &j);

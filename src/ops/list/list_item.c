@@ -258,6 +258,7 @@ const ef_op ef_op_TensorListLength = {
     .in = {"input_handle: variant"},
     .out = {"length: int32"},
     .traits = EF_NO_GRAD,
+    .role = EF_ROLE_LENGTH,
     .shape = list_shape,
     .kernel = ROW(length_run),
     .examples = {"list(float[2] float[2] float[2])", "list(string[]{a})"},

@@ -55,6 +55,7 @@ const ef_op ef_op_TensorListGather = {
     .out = {"values: element_dtype"},
     .attr = {EF_LIST_DTYPE},
     .attr_size = sizeof(ef_list_attrs),
+    .traits = EF_SHARES_OUT,
     .keeps = EF_KEEP_IN(0) | EF_KEEP_IN(1),
     .shape = gather_shape,
     .kernel = ROW(gather_run),

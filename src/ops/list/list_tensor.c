@@ -63,6 +63,7 @@ const ef_op ef_op_TensorListStack = {
     .attr = {EF_ATTR(stack_attrs, element_dtype, "type", NULL),
              EF_ATTR(stack_attrs, num_elements, "int", "-1")},
     .attr_size = sizeof(stack_attrs),
+    .traits = EF_SHARES_OUT,
     .keeps = EF_KEEP_NONE,
     .shape = stack_shape,
     .kernel = ROW(stack_run),

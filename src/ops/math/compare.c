@@ -16,7 +16,7 @@
 
 /* ---- order ----------------------------------------------------------------------------------- */
 
-#define ORDER(N, name, sign, text)                                 \
+#define ORDER(N, name, sign, is, text)                             \
     TESTS2(name, x sign y)                                         \
     EF_TILE_TABLE(name) = {EF_ROWS_FLOAT(name) EF_ROWS_INT(name)}; \
     const ef_op ef_op_##N = {                                      \
@@ -30,12 +30,16 @@
         .kernel = EF_ELEMENTWISE_KERNEL,                           \
         .tile = name##_tiles,                                      \
         .expr = "x " #sign " y",                                   \
+        .role = is,                                                \
         .examples = EF_BROADCAST_EXAMPLES,                         \
     };
-ORDER(Less, less, <, "Whether `x < y`, element by element; shapes broadcast.")
-ORDER(LessEqual, less_equal, <=, "Whether `x <= y`, element by element; shapes broadcast.")
-ORDER(Greater, greater, >, "Whether `x > y`, element by element; shapes broadcast.")
-ORDER(GreaterEqual, greater_equal, >=, "Whether `x >= y`, element by element; shapes broadcast.")
+ORDER(Less, less, <, EF_ROLE_NONE, "Whether `x < y`, element by element; shapes broadcast.")
+ORDER(LessEqual, less_equal, <=, EF_ROLE_NONE,
+      "Whether `x <= y`, element by element; shapes broadcast.")
+ORDER(Greater, greater, >, EF_ROLE_GREATER,
+      "Whether `x > y`, element by element; shapes broadcast.")
+ORDER(GreaterEqual, greater_equal, >=, EF_ROLE_NONE,
+      "Whether `x >= y`, element by element; shapes broadcast.")
 
 /* ---- equality -------------------------------------------------------------------------------- */
 

@@ -516,13 +516,13 @@ static void note_worker(void *arg, int64_t begin, int64_t end) {
 }
 
 /* A region too short to wake anybody for, right after a longer one whose worker is still awake. */
-static bool short_region_is_shared(void) {
+static bool joins_short_region(void) {
     for (uint64_t began = ef_now_ns(); ef_now_ns() - began < 5000000000u;) {
-        atomic_bool shared = false, ignored = false;
+        atomic_bool handed_out = false, ignored = false;
         ef_parallel_each(20, 10000, note_worker, &ignored);
         bool crowd = ef_pool_crowded();
-        ef_parallel(4, 1, 10000, note_worker, &shared);
-        if (crowd && ef_pool_crowded() && atomic_load(&shared)) return true;
+        ef_parallel(4, 1, 10000, note_worker, &handed_out);
+        if (crowd && ef_pool_crowded() && atomic_load(&handed_out)) return true;
     }
     return false;
 }
@@ -532,11 +532,11 @@ EF_TEST(on_a_crowded_machine_workers_stay_with_their_caller) {
     pid_t child[MOST_BUSY];
     if (n < 2 || n > MOST_BUSY || ef_pool_lanes() != 2 * n) SKIP("%d processors", n);
     start_busy(child, n);
-    bool stays = first_worker_stays(), shared = short_region_is_shared();
+    bool stays = first_worker_stays(), joined = joins_short_region();
     for (int k = 0; k < n; k++) kill(child[k], SIGKILL);
     for (int k = 0; k < n; k++) waitpid(child[k], NULL, 0);
     CHECK(stays);
-    CHECK(shared);
+    CHECK(joined);
 }
 
 /* Shorter slices must not change the priority: the kernel sets both with one call. */

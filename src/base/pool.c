@@ -10,13 +10,16 @@
  * On a crowded machine, where the team's threads have to wait for processors, a thread that loses
  * its processor within a piece holds up the region for some milliseconds, the kernel's time slice.
  * There threads ask the kernel for short time slices, so that they get a processor as soon as they
- * are woken. A caller spins for as long as a piece takes, since a worker that has its processor is
- * done by then. Otherwise threads sleep: one that sleeps while it waits for another comes back
- * together with it, and both then have their processors until the next tick of the kernel's clock,
- * while threads that spin use up their time and get their processors in turn. The first workers
- * keep away from the processor of their caller. Short regions stay on their caller; a worker that
- * has had its processor for a while leaves the end of a region to the others; and in long regions
- * twice as many threads take part, since half of them are waiting.
+ * are woken. What counts is that a worker has its processor while its caller has one. The kernel
+ * takes processors away at the ticks of its clock, which come at the same time everywhere, and a
+ * thread that wakes up again and again between two ticks soon has to wait for the next. So a worker
+ * spins from one region to the next that follows closely: it keeps its processor until the tick at
+ * which its caller loses its own. Where nothing follows it sleeps at once, and does not use up the
+ * time that it will want when its caller is back. A caller spins for as long as a piece takes,
+ * since a worker that has its processor is done by then; then it sleeps, and comes back together
+ * with the worker. The first workers keep away from the processor of their caller. Short regions
+ * are handed out only to workers that are awake, and in long regions twice as many threads take
+ * part, since half of them are waiting.
  *
  * Callers that run at the same time divide the processors. A caller counts from its entry to its
  * leave, whether or not it is within a region, because its thread uses a processor. Workers take
@@ -64,11 +67,10 @@ static const uint64_t usage_ns = 100000000;   /* and asks this often what other 
 static const uint64_t recent_ns = 2000000000; /* an older answer is not compared with */
 static const double crowd_part = 0.15;        /* others use more than this of the processors */
 static const uint64_t crowd_ns = 150000000;   /* and are taken to do so for this long */
-static const double crowd_worth_ns = 60000;   /* a region to hand out */
+static const double crowd_worth_ns = 60000;   /* a region to wake a worker for */
 static const uint64_t crowd_spin_ns = 100000; /* a caller waits for a piece before it sleeps */
+static const uint64_t crowd_next_ns = 20000;  /* and a worker for the next region */
 static const double crowd_long_ns = 1000000;  /* a region for more threads than processors */
-static const uint64_t turn_ns = 1000000;      /* a worker may lose its processor after this */
-static const uint64_t tail_ns = 1000000;      /* of a region: others may do it without a worker */
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static int machine = 1;      /* what the machine gives; written once */
@@ -205,7 +207,6 @@ static void run_piece(const slot *s, int64_t piece) {
 /* ---- a crowded machine --------------------------------------------------------------------- */
 
 static atomic_uint_least64_t crowded_until; /* in ef_now_ns */
-static _Thread_local uint64_t turn;         /* when this worker was woken */
 
 static bool crowded(uint64_t now) {
     return now < atomic_load_explicit(&crowded_until, memory_order_relaxed);
@@ -330,15 +331,6 @@ static bool is_needed_elsewhere(const slot *s, uint64_t now) {
     return other != NULL && other != s && served(other, 1) < served(s, 0);
 }
 
-/* Whether a worker should leave the rest of a region to others rather than begin another piece.
- * `began`: when it began the piece it has just done. */
-static bool should_leave(const slot *s, int shares, uint64_t began) {
-    if (lane == 0) return false;
-    uint64_t now = ef_now_ns();
-    if (is_needed_elsewhere(s, now)) return true;
-    return crowded(now) && now - turn > turn_ns && pieces_left(s, shares) * (now - began) < tail_ns;
-}
-
 static void call_workers(int want);
 
 /* Between two pieces a caller wakes a worker for a processor that was kept for long enough. */
@@ -355,11 +347,10 @@ static int work(slot *s, int mine, int shares) {
     int done = 0;
     for (int k = 0; k < shares; k++)
         for (int64_t p; (p = claim(&s->share[(mine + k) % shares], k == 0)) >= 0;) {
-            uint64_t began = ef_now_ns();
-            use_kept_processor(began);
+            use_kept_processor(ef_now_ns());
             run_piece(s, p);
             done++;
-            if (should_leave(s, shares, began)) return done;
+            if (lane != 0 && is_needed_elsewhere(s, ef_now_ns())) return done;
         }
     return done;
 }
@@ -381,11 +372,10 @@ static void pause_briefly(void) {
 #endif
 }
 
-/* Spins while *at is `value`, for a while, workers only if nobody else wants their processor.
- * Returns whether it has changed. */
+/* Spins while *at is `value`, for a while. Returns whether it has changed. */
 static bool changes_soon(atomic_int *at, int value) {
     uint64_t begin = ef_now_ns(), now = begin;
-    uint64_t most = !crowded(now) ? spin_ns : lane == 0 ? crowd_spin_ns : 0;
+    uint64_t most = !crowded(now) ? spin_ns : lane == 0 ? crowd_spin_ns : crowd_next_ns;
     for (; now - begin < most; now = ef_now_ns())
         for (int k = 0; k < 16; k++) {
             if (atomic_load_explicit(at, memory_order_acquire) != value) return true;
@@ -451,7 +441,7 @@ static void serve(int me) {
         atomic_store_explicit(&b->at_work, false, memory_order_relaxed);
         atomic_fetch_sub_explicit(&working, 1, memory_order_seq_cst);
         finished(s, done);
-        if (done == 0 || (crowded(ef_now_ns()) && ef_now_ns() - turn > turn_ns)) return;
+        if (done == 0) return;
     }
 }
 
@@ -471,7 +461,6 @@ static void *worker(void *arg) {
         futex_wait(&b->rung, heard);
         atomic_store_explicit(&b->asleep, false, memory_order_relaxed);
         ef_event_hook(EF_HOOKED_SLEEP, began, me);
-        turn = ef_now_ns();
     }
     return NULL;
 }
@@ -661,9 +650,10 @@ void ef_parallel_brief(int64_t n, ef_range_fn *fn, void *arg) {
     if (n <= 0) return;
     int team = ef_pool_size();
     bool shared = team > 1 && n > 1;
-    if (shared)
-        shared = !crowded(ef_now_ns()) &&
-                 (all_awake(team < n ? team : (int)n) || ef_now_ns() - last < near_ns);
+    if (shared && !all_awake(team < n ? team : (int)n)) {
+        uint64_t now = ef_now_ns();
+        shared = !crowded(now) && now - last < near_ns;
+    }
     if (!shared || !region(n, 1, team, 0, fn, arg)) fn(arg, 0, n);
     last = ef_now_ns();
 }
@@ -675,7 +665,7 @@ void ef_parallel(int64_t n, int64_t grain, double cost_ns, ef_range_fn *fn, void
     int64_t units = n / grain + (n % grain != 0);
     double all = (double)n * cost_ns, pieces = all / worth_ns;
     int team = units > 1 && pieces >= 2 ? ef_pool_size() : 1;
-    if (team > 1 && all < crowd_worth_ns && crowded(ef_now_ns())) team = 1;
+    if (team > 1 && all < crowd_worth_ns && crowded(ef_now_ns()) && !all_awake(team)) team = 1;
     if (team > 1) {
         if (pieces > 16) pieces = 16 + (all - 16 * worth_ns) / piece_ns;
         if (pieces > MOST_PIECES) pieces = MOST_PIECES;

@@ -484,6 +484,77 @@ EF_TEST(on_a_crowded_machine_workers_avoid_their_caller) {
     CHECK(again);
 }
 
+enum { LATE_PIECES = 40 };
+
+typedef struct late { /* when the pieces began that the first worker ran; 0: another thread did */
+    atomic_uint_least64_t began[LATE_PIECES];
+} late;
+
+static void note_begin(void *arg, int64_t begin, int64_t end) {
+    (void)end;
+    late *l = arg;
+    uint64_t now = ef_now_ns();
+    if (ef_pool_lane() == 1) atomic_store(&l->began[begin], now);
+    while (ef_now_ns() - now < 100000) {}
+}
+
+/* How many pieces the first worker began when it had worked for more than a millisecond and the
+ * region had less than 0.8 ms to go. */
+static int late_pieces(const late *l, uint64_t over) {
+    uint64_t first = over;
+    int n = 0;
+    for (int k = 0; k < LATE_PIECES; k++) {
+        uint64_t t = atomic_load(&l->began[k]);
+        if (t != 0 && t < first) first = t;
+    }
+    for (int k = 0; k < LATE_PIECES; k++) {
+        uint64_t t = atomic_load(&l->began[k]);
+        n += t > first + 1000000 && t + 800000 > over;
+    }
+    return n;
+}
+
+/* A worker that leaves early gives away its processor while its caller still has one. */
+static bool first_worker_stays(void) {
+    for (uint64_t began = ef_now_ns(); ef_now_ns() - began < 5000000000u;) {
+        late l = {0};
+        bool crowd = ef_pool_crowded();
+        ef_parallel_each(LATE_PIECES, 10000, note_begin, &l);
+        if (crowd && late_pieces(&l, ef_now_ns()) >= 3) return true;
+    }
+    return false;
+}
+
+static void note_worker(void *arg, int64_t begin, int64_t end) {
+    (void)begin, (void)end;
+    if (ef_pool_lane() != 0) atomic_store((atomic_bool *)arg, true);
+    for (uint64_t began = ef_now_ns(); ef_now_ns() - began < 10000;) {}
+}
+
+/* A region too short to wake anybody for, right after a longer one whose worker is still awake. */
+static bool joins_short_region(void) {
+    for (uint64_t began = ef_now_ns(); ef_now_ns() - began < 5000000000u;) {
+        atomic_bool handed_out = false, ignored = false;
+        ef_parallel_each(20, 10000, note_worker, &ignored);
+        bool crowd = ef_pool_crowded();
+        ef_parallel(4, 1, 10000, note_worker, &handed_out);
+        if (crowd && ef_pool_crowded() && atomic_load(&handed_out)) return true;
+    }
+    return false;
+}
+
+EF_TEST(on_a_crowded_machine_workers_stay_with_their_caller) {
+    int n = ef_quota_affinity();
+    pid_t child[MOST_BUSY];
+    if (n < 2 || n > MOST_BUSY || ef_pool_lanes() != 2 * n) SKIP("%d processors", n);
+    start_busy(child, n);
+    bool stays = first_worker_stays(), joined = joins_short_region();
+    for (int k = 0; k < n; k++) kill(child[k], SIGKILL);
+    for (int k = 0; k < n; k++) waitpid(child[k], NULL, 0);
+    CHECK(stays);
+    CHECK(joined);
+}
+
 /* Shorter slices must not change the priority: the kernel sets both with one call. */
 EF_TEST(short_slices_keep_the_priority) {
     errno = 0;
@@ -512,6 +583,7 @@ int main(void) {
     EF_RUN(a_forked_child_works_alone);
     EF_RUN(reads_quotas);
     EF_RUN(on_a_crowded_machine_workers_avoid_their_caller);
+    EF_RUN(on_a_crowded_machine_workers_stay_with_their_caller);
     EF_RUN(short_slices_keep_the_priority); /* last: the lower priority stays */
     return EF_VERDICT();
 }

@@ -396,7 +396,7 @@ static PyObject *answer(op_object *self, PyObject *const *args, Py_ssize_t n, Py
 PyObject *op_call(PyObject *callable, PyObject *const *args, size_t nargsf, PyObject *names) {
     op_object *self = (op_object *)callable;
     Py_ssize_t n = PyVectorcall_NARGS(nargsf);
-    if (self->desc->small && names == NULL && n == self->desc->n_in) {
+    if (self->desc->small && names == NULL && n == self->desc->n_in && n <= self->n_places) {
         PyObject *small = call_small(self, args, (int)n);
         if (small != NULL || PyErr_Occurred()) return small;
     }

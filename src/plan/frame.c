@@ -217,7 +217,7 @@ ef_status *ef_frame_run(ef_frame *f) {
     return NULL;
 }
 
-/* A small value is copied; the slot stays as it is. One number is copied as such: the kernel has
+/* A small value is copied. One number is copied as such: the kernel has
  * just stored it, and wider loads would wait until it is in the cache. */
 static void take_small(ef_tensor *out, const ef_tensor *t) {
     memcpy(out, t, offsetof(ef_tensor, data));
@@ -232,18 +232,19 @@ static void take_small(ef_tensor *out, const ef_tensor *t) {
 ef_status *ef_frame_take(ef_frame *f, int k, ef_tensor *out) {
     int32_t at = f->plan->out[k].slot;
     ef_tensor *t = &f->slot[at];
-    if (t->storage == NULL && t->data == (const void *)t->small) {
-        take_small(out, t);
-        return NULL;
-    }
     bool last = true; /* an owned value is moved to the last output that has its slot */
     for (int32_t j = k + 1; j < f->plan->n_outputs; j++) last = last && f->plan->out[j].slot != at;
-    if (f->plan->slot[at].owned && last) {
+    bool moves = f->plan->slot[at].owned && last;
+    if (t->storage == NULL && t->data == (const void *)t->small) {
+        take_small(out, t); /* views that are still to be taken read the bytes in the slot */
+        if (moves) t->data = NULL;
+    } else if (moves) {
         ef_tensor_move(out, t);
-        slot_template(t, &f->plan->slot[at]);
-        return NULL;
+    } else {
+        return ef_tensor_keep(out, t);
     }
-    return ef_tensor_keep(out, t);
+    if (moves) slot_template(t, &f->plan->slot[at]);
+    return NULL;
 }
 
 void ef_frame_finish(ef_frame *f) {

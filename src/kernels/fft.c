@@ -5,7 +5,9 @@
 enum {
     STEP = 64,          /* roots of unity that are computed together */
     LARGEST_RADIX = 61, /* above it a chirp transform is cheaper */
-    FACTORS = 64        /* more factors than a 64-bit number has */
+    FACTORS = 64,       /* more factors than a 64-bit number has */
+    MOST_IN_LINES =
+        2048 /* longer lines are transformed one by one: several would not fit into caches */
 };
 
 /* How a length is transformed, and the memory that takes; counts are in real numbers. */
@@ -68,7 +70,9 @@ size_t ef_fft_table_bytes(ef_dtype t, ef_fft_kind kind, int64_t n) {
 }
 
 size_t ef_fft_line_bytes(ef_dtype t, ef_fft_kind kind, int64_t n) {
-    return (size_t)layout_of(t, kind, n).line * ef_dtype_size(t);
+    layout l = layout_of(t, kind, n);
+    bool several = (kind == EF_FFT_FORWARD || kind == EF_FFT_BACKWARD) && n <= MOST_IN_LINES;
+    return (size_t)l.line * ef_dtype_size(t) * (several ? EF_FFT_LINES : 1);
 }
 
 void ef_fft_make_table(ef_dtype t, ef_fft_kind kind, int64_t n, void *table) {
@@ -89,4 +93,17 @@ void *ef_fft_run(const void *table, void *line) {
     const layout *l = table;
     const void *numbers = (const char *)table + HEAD;
     return l->dtype == EF_F32 ? (void *)run_f32(l, numbers, line) : run_f64(l, numbers, line);
+}
+
+int64_t ef_fft_lines(const void *table) {
+    const layout *l = table;
+    bool both = l->kind == EF_FFT_FORWARD || l->kind == EF_FFT_BACKWARD;
+    return both && !l->chirp && l->n <= MOST_IN_LINES ? EF_FFT_LINES : 1;
+}
+
+void *ef_fft_run_lines(const void *table, void *lines, int64_t count) {
+    const layout *l = table;
+    const void *numbers = (const char *)table + HEAD;
+    return l->dtype == EF_F32 ? (void *)run_lines_f32(l, numbers, lines, count)
+                              : run_lines_f64(l, numbers, lines, count);
 }

@@ -28,4 +28,9 @@ size_t ef_fft_line_bytes(ef_dtype t, ef_fft_kind kind, int64_t n);
 /* Transforms the line at the beginning of the scratch memory and returns a pointer to the result,
  * which is in the same memory. */
 void *ef_fft_run(const void *table, void *line);
+/* How many lines may be transformed together in the scratch memory: EF_FFT_LINES or 1. */
+enum { EF_FFT_LINES = 16 };
+int64_t ef_fft_lines(const void *table);
+/* The same for `count` complex lines; element k of line i is number k * count + i. */
+void *ef_fft_run_lines(const void *table, void *lines, int64_t count);
 #endif

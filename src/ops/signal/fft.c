@@ -243,11 +243,19 @@ static void run_lines(void *arg, int64_t begin, int64_t end) {
         run_together(p, line, begin, end);
         return;
     }
+    int64_t all = p->kind == EF_FFT_FROM_REAL ? half_of(p->n) : p->n;
+    bool apart = ef_fft_apart(p->table) && from_step == 1 && to_step == 1 && made == all;
     for (int64_t k = begin; k < end; k++) {
         int64_t from, to;
         bool inside;
         place_line(p, k, &from, &to, &inside);
         int64_t some = inside ? read : 0;
+        if (apart && some == wanted) {
+            char *out = p->to + (size_t)to * out_width;
+            ef_fft_run_apart(p->table, p->from + (size_t)from * in_width, out, line);
+            if (p->scale != 1) scale_line(p->real, out, 2 * made, p->scale);
+            continue;
+        }
         if (some > 0)
             copy_line(line, p->from + (size_t)from * in_width, some, in_width, 1, from_step);
         memset(line + (size_t)some * in_width, 0, (size_t)(wanted - some) * in_width);

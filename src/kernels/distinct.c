@@ -139,7 +139,7 @@ static uint64_t home(uint64_t key, int bits) {
 /* Makes room for BATCH more numbers, with at most half of the slots used. */
 static ef_status *make_room(ef_distinct_numbers *set) {
     int bits = set->slot == NULL ? FIRST_BITS : set->bits;
-    while ((set->found + BATCH) * 2 > (int64_t)1 << bits) bits += 2;
+    while ((set->found + BATCH) * 2 > (int64_t)1 << bits) bits += bits < 14 ? 2 : 1;
     if (set->slot != NULL && bits == set->bits) return NULL;
     size_t bytes = sizeof(struct ef_distinct_slot) << bits;
     struct ef_distinct_slot *slot = ef_malloc(bytes);

@@ -194,13 +194,38 @@ void ef_random_fill(ef_philox g, ef_random_kind kind, ef_dtype t, int64_t low, i
     ef_parallel((n + j.group - 1) / j.group, TILE, cost[kind] * j.group, fill_range, &j);
 }
 
-void ef_random_order(ef_philox g, int64_t *order, int64_t n) {
-    ef_philox_each e = ef_philox_one_by_one(g);
-    for (int64_t i = 0; i < n; i++) order[i] = i;
-    for (int64_t i = 0; i + 1 < n; i++) {
-        int64_t other = i + (int64_t)(ef_philox_next(&e) % (uint32_t)(n - i)), held = order[i];
-        order[i] = order[other];
-        order[other] = held;
+/* Which elements are swapped is known for a block of swaps before its first one, so that the
+ * elements are on their way to the cache when the swaps need them. */
+enum { SWAPS = 256 };
+typedef struct {
+    uint64_t a, b;
+} two_words;
+#define SHUFFLE(T)                                                               \
+    {                                                                            \
+        T *x = data;                                                             \
+        for (int64_t i = 0, count; i + 1 < n; i += count) {                      \
+            count = n - 1 - i < SWAPS ? n - 1 - i : SWAPS;                       \
+            ef_philox_blocks(&g, other, (count + 3) / 4);                        \
+            for (int64_t k = 0; k < count; k++) {                                \
+                other[k] = (uint32_t)(i + k) + other[k] % (uint32_t)(n - i - k); \
+                __builtin_prefetch(x + other[k], 1);                             \
+            }                                                                    \
+            for (int64_t k = 0; k < count; k++) {                                \
+                T held = x[i + k];                                               \
+                x[i + k] = x[other[k]];                                          \
+                x[other[k]] = held;                                              \
+            }                                                                    \
+        }                                                                        \
+        break;                                                                   \
+    }
+void ef_random_shuffle(ef_philox g, void *data, int64_t n, size_t size) {
+    uint32_t other[SWAPS];
+    switch (size) {
+    case 1: SHUFFLE(uint8_t)
+    case 2: SHUFFLE(uint16_t)
+    case 4: SHUFFLE(uint32_t)
+    case 8: SHUFFLE(uint64_t)
+    default: SHUFFLE(two_words)
     }
 }
 

@@ -42,8 +42,8 @@ typedef struct ef_random_bell {
 } ef_random_bell;
 bool ef_random_bounded(ef_philox *g, ef_dtype t, const ef_random_bell *bell, void *out,
                        int64_t first, int64_t step, int64_t n);
-/* A random permutation of 0..n-1. */
-void ef_random_order(ef_philox g, int64_t *order, int64_t n);
+/* Permutes n elements of `size` bytes, which is 1, 2, 4, 8 or 16; n < 2^32. */
+void ef_random_shuffle(ef_philox g, void *data, int64_t n, size_t size);
 /* `bytes` random bytes from the operating system's generator. */
 ef_status *ef_random_entropy(void *out, size_t bytes);
 

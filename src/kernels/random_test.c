@@ -154,10 +154,43 @@ EF_TEST(orders_and_classes_are_tensorflows) {
     static const double logits[] = {0, 1, 2, 3, 0, 0};
     int64_t x[12];
     double work[3];
-    ef_random_order(start, x, 8);
+    for (int i = 0; i < 8; i++) x[i] = i;
+    ef_random_shuffle(start, x, 8, sizeof *x);
     for (int i = 0; i < 8; i++) CHECK_INT(x[i], order[i]);
     ef_random_classes(ef_philox_scrambled(3, 4), EF_F64, logits, 2, 3, 6, EF_I64, x, work);
     for (int i = 0; i < 12; i++) CHECK_INT(x[i], picked[i]);
+}
+
+/* The same swaps one after another, with lengths around the block in which they are made. */
+EF_TEST(shuffles_of_every_size_make_the_same_swaps) {
+    enum { MOST = 600 };
+    static const int lengths[] = {0, 1, 2, 255, 256, 257, 258, 512, 513, 514, MOST};
+    for (size_t l = 0; l < sizeof lengths / sizeof *lengths; l++) {
+        uint8_t x1[MOST];
+        uint16_t x2[MOST], want[MOST];
+        uint32_t x4[MOST];
+        uint64_t x8[MOST], x16[2 * MOST];
+        int n = lengths[l];
+        for (int i = 0; i < n; i++) {
+            x1[i] = (uint8_t)i, x2[i] = want[i] = (uint16_t)i, x4[i] = (uint32_t)i;
+            x8[i] = x16[2 * i] = (uint64_t)i, x16[2 * i + 1] = ~(uint64_t)i;
+        }
+        ef_philox_each e = ef_philox_one_by_one(start);
+        for (int i = 0; i + 1 < n; i++) {
+            int other = i + (int)(ef_philox_next(&e) % (uint32_t)(n - i));
+            uint16_t held = want[i];
+            want[i] = want[other], want[other] = held;
+        }
+        ef_random_shuffle(start, x1, n, 1);
+        ef_random_shuffle(start, x2, n, 2);
+        ef_random_shuffle(start, x4, n, 4);
+        ef_random_shuffle(start, x8, n, 8);
+        ef_random_shuffle(start, x16, n, 16);
+        for (int i = 0; i < n; i++) {
+            CHECK(x1[i] == (uint8_t)want[i] && x2[i] == want[i] && x4[i] == want[i]);
+            CHECK(x8[i] == want[i] && x16[2 * i] == want[i] && x16[2 * i + 1] == ~x8[i]);
+        }
+    }
 }
 
 /* Long enough for every thread, with a length that is not a multiple of a block. */
@@ -183,6 +216,7 @@ int main(void) {
     EF_RUN(samples_are_tensorflows);
     EF_RUN(odd_parameters_end);
     EF_RUN(orders_and_classes_are_tensorflows);
+    EF_RUN(shuffles_of_every_size_make_the_same_swaps);
     EF_RUN(threads_change_nothing);
     return EF_VERDICT();
 }

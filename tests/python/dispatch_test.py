@@ -252,3 +252,20 @@ def test_an_error_is_not_hidden_by_dispatch():
         assert "unsupported type" in str(e) and e.__context__ is None
     with pytest.raises(ValueError, match="ragged ranks"):
         tf.add(NAMES["f"], NAMES["ff"])
+
+
+def test_a_handled_argument_is_not_formatted_as_text(monkeypatch):
+    """The message of a failed conversion is made when it is read: the text of a large ragged tensor takes milliseconds."""
+    def formatted(self):
+        raise AssertionError("formatted")
+
+    x = tf.ragged.constant([[1, 2], [3]])
+    with pytest.raises(ValueError, match=r"Attempt to convert a value \(<tf.RaggedTensor \[\[1, 2\], \[3\]\]>\)"):
+        tf.linalg.inv(x)
+    sparse = tf.sparse.from_dense([[1, 0], [0, 2]])
+    for kind in (tf.RaggedTensor, tf.SparseTensor):
+        monkeypatch.setattr(kind, "__repr__", formatted)
+        monkeypatch.setattr(kind, "__str__", formatted)
+    assert tf.gather(x, [1]).to_list() == [[3]]
+    assert tf.concat([x, x], 1).to_list() == [[1, 2, 1, 2], [3, 3]]
+    assert tf.abs(sparse).values.numpy().tolist() == [1, 2]

@@ -132,7 +132,21 @@ def _same_lists(opened, value):
 def _unsupported(value, error=None):
     """The exception for an object that cannot be converted: TypeError in a graph, ValueError eagerly."""
     error = error or (ValueError if _core.executing_eagerly() else TypeError)
-    return error(f"Attempt to convert a value ({value!r}) with an unsupported type ({type(value)}) to a Tensor.")
+    return error(_Refusal(value))
+
+
+class _Refusal:
+    """The message of `_unsupported`, made when it is read. A ragged or sparse argument of an op is refused before a handler
+    is looked for (dispatch.py), and the text of a large one takes longer than the op."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def __str__(self):
+        return f"Attempt to convert a value ({self.value!r}) with an unsupported type ({type(self.value)}) to a Tensor."
+
+    def __repr__(self):
+        return repr(str(self))
 
 
 def _joined(value, dtype, hint):

@@ -1,5 +1,6 @@
 /* DynamicPartition: rows distributed into groups by number; DynamicStitch: rows put back by
  * index. */
+#include "base/pool.h"
 #include "ops/array/array.h"
 #include "ops/build.h"
 #include <string.h>
@@ -26,34 +27,131 @@ static ef_status *partition_shape(ef_infer *i) {
     return NULL;
 }
 
-/* Space for the number of rows of each part, and later for the index of its next row. */
-static size_t partition_scratch(const ef_call *c) { return (size_t)c->n_out * sizeof(int64_t); }
+enum { CHUNKS = 16, CHUNK_ROWS = 8192 };
+
+/* The rows are cut into chunks. Each counts its rows of every part; from these counts follows where
+ * each chunk writes its rows. */
+typedef struct {
+    const ef_call *c;
+    int64_t rows, chunks, inner;
+    int64_t *count; /* [chunks][parts]: rows, or -1 for the first if a part is out of range */
+    char **next;    /* [chunks][parts]: where the next row goes */
+    size_t bytes;   /* of a row */
+} partition;
+
+static int64_t chunks_of(int64_t rows, int64_t parts) {
+    if (parts > CHUNK_ROWS / 16 || rows < 2 * CHUNK_ROWS) return 1;
+    return rows / CHUNK_ROWS < CHUNKS ? rows / CHUNK_ROWS : CHUNKS;
+}
+
+/* Space for the counts and the pointers. */
+static size_t partition_scratch(const ef_call *c) {
+    int64_t chunks = chunks_of(ef_count(c->in[1]), c->n_out);
+    return (size_t)chunks * (size_t)c->n_out * (sizeof(int64_t) + sizeof(char *));
+}
+
+static void chunk_bounds(const partition *p, int64_t chunk, int64_t *from, int64_t *to) {
+    int64_t each = p->rows / p->chunks;
+    *from = chunk * each;
+    *to = chunk + 1 == p->chunks ? p->rows : *from + each;
+}
+
+static void count_chunks(void *arg, int64_t begin, int64_t end) {
+    const partition *p = arg;
+    const int32_t *part = p->c->in[1]->data;
+    for (int64_t chunk = begin, from, to; chunk < end; chunk++) {
+        int64_t *count = p->count + chunk * p->c->n_out;
+        chunk_bounds(p, chunk, &from, &to);
+        for (int64_t k = from; k < to; k++) {
+            if ((uint32_t)part[k] >= (uint32_t)p->c->n_out) {
+                count[0] = -1;
+                break;
+            }
+            count[part[k]]++;
+        }
+    }
+}
+
+typedef struct {
+    uint64_t a, b;
+} two_words;
+
+#define DEAL(T)                                                     \
+    {                                                               \
+        const T *x = p->c->in[0]->data;                             \
+        T **to = (T **)(void *)next;                                \
+        for (int64_t k = from; k < end; k++) *to[part[k]]++ = x[k]; \
+        break;                                                      \
+    }
+static void deal_rows(const partition *p, char **next, int64_t from, int64_t end) {
+    const int32_t *part = p->c->in[1]->data;
+    switch (p->bytes) {
+    case 1: DEAL(uint8_t)
+    case 2: DEAL(uint16_t)
+    case 4: DEAL(uint32_t)
+    case 8: DEAL(uint64_t)
+    case 16: DEAL(two_words)
+    default:
+        for (int64_t k = from; k < end; k++, next[part[k - 1]] += p->bytes)
+            memcpy(next[part[k]], (const char *)p->c->in[0]->data + (size_t)k * p->bytes, p->bytes);
+    }
+}
+
+static void deal_chunks(void *arg, int64_t begin, int64_t end) {
+    const partition *p = arg;
+    for (int64_t chunk = begin, from, to; chunk < end; chunk++) {
+        chunk_bounds(p, chunk, &from, &to);
+        deal_rows(p, p->next + chunk * p->c->n_out, from, to);
+    }
+}
+
+static ef_status *deal_strings(const partition *p) {
+    const int32_t *part = p->c->in[1]->data;
+    for (int64_t k = 0; k < p->rows; k++) {
+        EF_TRY(ef_copy_elements(EF_STRING, p->next[part[k]],
+                                (const char *)p->c->in[0]->data + (size_t)k * p->bytes, p->inner));
+        p->next[part[k]] += p->bytes;
+    }
+    return NULL;
+}
+
+static ef_status *part_outside(const ef_call *c, int64_t rows) {
+    const int32_t *part = c->in[1]->data;
+    int64_t k = 0;
+    while (k + 1 < rows && part[k] >= 0 && part[k] < c->n_out) k++;
+    return ef_error(EF_INVALID, "DynamicPartition: partitions[%lld] = %d is not in [0, %d)",
+                    (long long)k, part[k], c->n_out);
+}
 
 static ef_status *partition_run(const ef_call *c) {
     const ef_tensor *data = c->in[0], *parts = c->in[1];
     ef_dtype t = (ef_dtype)data->dtype;
-    int64_t rows = ef_count(parts), *count = c->scratch;
-    const int32_t *part = parts->data;
-    memset(count, 0, partition_scratch(c));
-    for (int64_t k = 0; k < rows; k++) {
-        if (part[k] < 0 || part[k] >= c->n_out)
-            return ef_error(EF_INVALID, "DynamicPartition: partitions[%lld] = %d is not in [0, %d)",
-                            (long long)k, part[k], c->n_out);
-        count[part[k]]++;
-    }
+    int n = c->n_out;
+    partition p = {.c = c, .rows = ef_count(parts), .count = c->scratch};
+    p.chunks = t == EF_STRING ? 1 : chunks_of(p.rows, n);
+    p.next = (char **)(void *)(p.count + p.chunks * n);
+    memset(p.count, 0, (size_t)(p.chunks * n) * sizeof *p.count);
+    double each = (double)p.rows / (double)p.chunks;
+    ef_parallel_each(p.chunks, each, count_chunks, &p);
+    for (int64_t chunk = 0; chunk < p.chunks; chunk++)
+        if (p.count[chunk * n] < 0) return part_outside(c, p.rows);
     ef_shape s = ef_shape_from(data), out = {.rank = 1};
     for (int d = parts->rank; d < data->rank; d++) out.dim[out.rank++] = data->dim[d];
-    int64_t inner = ef_shape_span(&s, parts->rank, s.rank);
-    for (int k = 0; k < c->n_out; k++) {
-        out.dim[0] = count[k];
+    p.inner = ef_shape_span(&s, parts->rank, s.rank);
+    p.bytes = (size_t)p.inner * ef_dtype_size(t);
+    for (int k = 0; k < n; k++) {
+        out.dim[0] = 0;
+        for (int64_t chunk = 0; chunk < p.chunks; chunk++) out.dim[0] += p.count[chunk * n + k];
         EF_TRY(ef_out_alloc(c, k, &out));
-        count[k] = 0;
+        char *next = c->out[k]->data;
+        for (int64_t chunk = 0; chunk < p.chunks; chunk++) {
+            p.next[chunk * n + k] = next;
+            if (next != NULL) next += (size_t)p.count[chunk * n + k] * p.bytes;
+        }
     }
-    size_t bytes = (size_t)inner * ef_dtype_size(t);
-    for (int64_t k = 0; k < rows; k++) {
-        char *to = (char *)c->out[part[k]]->data + (size_t)count[part[k]]++ * bytes;
-        EF_TRY(ef_copy_elements(t, to, (const char *)data->data + (size_t)k * bytes, inner));
-    }
+    if (p.bytes == 0) return NULL;
+    if (t == EF_STRING) return deal_strings(&p);
+    ef_parallel_each(p.chunks, each * (1.0 + 0.1 * (double)p.bytes), deal_chunks, &p);
     return NULL;
 }
 

@@ -51,11 +51,53 @@ static ef_status *unique_shape(ef_infer *i) {
     return NULL;
 }
 
-/* Space for the hash table and for the index of each distinct slice. */
+/* Whether the slices are single numbers, which have a faster hash table, in memory of its own. */
+static bool numbers(const ef_tensor *x) {
+    return x->rank == 1 && ef_distinct_plain((ef_dtype)x->dtype);
+}
+
+/* Space for the indices of the distinct slices, for the hash table, and for the number of each
+ * slice among the distinct ones. */
 static size_t unique_scratch(const ef_call *c) {
     int64_t n = 1;
     for (int d = 0; d < c->in[0]->rank; d++) n = c->in[0]->dim[d] > n ? c->in[0]->dim[d] : n;
+    if (numbers(c->in[0])) return (size_t)n * sizeof(int64_t);
     return ef_distinct_bytes(n) + 2 * (size_t)n * sizeof(int64_t);
+}
+
+enum { BATCH = 1024 };
+static ef_status *unique_numbers(const ef_call *c, int64_t *first, int64_t *found) {
+    const ef_tensor *x = c->in[0];
+    ef_distinct_numbers set = {.t = (ef_dtype)x->dtype};
+    ef_status *s = NULL;
+    int64_t index[BATCH];
+    for (int64_t k = 0, count, n = ef_count(x); k < n && s == NULL; k += count) {
+        count = n - k < BATCH ? n - k : BATCH;
+        s = ef_distinct_number(&set, (const char *)x->data + (size_t)k * ef_dtype_size(set.t),
+                               count, k, index, first + set.found);
+        if (s != NULL) break;
+        if (c->out[1]->dtype == EF_I64)
+            memcpy((int64_t *)c->out[1]->data + k, index, (size_t)count * sizeof *index);
+        else
+            for (int64_t e = 0; e < count; e++)
+                ((int32_t *)c->out[1]->data)[k + e] = (int32_t)index[e];
+    }
+    *found = set.found;
+    ef_distinct_numbers_free(&set);
+    return s;
+}
+
+static int64_t unique_slices(const ef_call *c, const ef_slices_of *all, int64_t *first) {
+    int64_t found = 0, *rank_of = first + all->n;
+    ef_distinct set;
+    ef_distinct_init(&set, rank_of + all->n, all->n);
+    for (int64_t k = 0; k < all->n; k++) {
+        int64_t same = ef_distinct_add(&set, all, k);
+        if (same < 0) first[found] = k;
+        rank_of[k] = same < 0 ? found++ : rank_of[same];
+        put_index(c->out[1], k, rank_of[k]);
+    }
+    return found;
 }
 
 static ef_status *unique_run(const ef_call *c) {
@@ -70,24 +112,23 @@ static ef_status *unique_run(const ef_call *c) {
     int64_t n = s.dim[axis], found = 0;
     ef_slices_of all = {(ef_dtype)x->dtype, x->data, ef_shape_span(&s, 0, axis), n,
                         ef_shape_span(&s, axis + 1, s.rank)};
-    ef_distinct set;
-    ef_distinct_init(&set, c->scratch, n);
-    int64_t *first = (int64_t *)((char *)c->scratch + ef_distinct_bytes(n)), *rank_of = first + n;
+    int64_t *first = c->scratch;
     ef_shape vector = {.rank = 1, .dim = {n}};
     EF_TRY(ef_out_alloc(c, 1, &vector));
-    for (int64_t k = 0; k < n; k++) {
-        int64_t same = ef_distinct_add(&set, &all, k);
-        if (same < 0) first[found] = k;
-        rank_of[k] = same < 0 ? found++ : rank_of[same];
-        put_index(c->out[1], k, rank_of[k]);
-    }
+    if (numbers(x))
+        EF_TRY(unique_numbers(c, first, &found));
+    else
+        found = unique_slices(c, &all, first);
     s.dim[axis] = vector.dim[0] = found;
     if (c->n_out > 2) {
         EF_TRY(ef_out_alloc(c, 2, &vector));
         memset(c->out[2]->data, 0, (size_t)found * ef_dtype_size((ef_dtype)c->out[2]->dtype));
-        for (int64_t k = 0; k < n; k++)
-            put_index(c->out[2], rank_of[k],
-                      ef_element_int((ef_dtype)c->out[2]->dtype, c->out[2]->data, rank_of[k]) + 1);
+        if (c->out[2]->dtype == EF_I64)
+            for (int64_t k = 0; k < n; k++)
+                ((int64_t *)c->out[2]->data)[((const int64_t *)c->out[1]->data)[k]]++;
+        else
+            for (int64_t k = 0; k < n; k++)
+                ((int32_t *)c->out[2]->data)[((const int32_t *)c->out[1]->data)[k]]++;
     }
     EF_TRY(ef_out_alloc(c, 0, &s));
     ef_gather_job g = {.dtype = all.t,

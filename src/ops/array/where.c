@@ -1,4 +1,5 @@
 /* Where: the coordinates of all elements that are not zero. */
+#include "base/pool.h"
 #include "ops/array/array.h"
 
 static ef_status *where_shape(ef_infer *i) {
@@ -22,48 +23,127 @@ static uint64_t telling_bits(ef_dtype t) {
     }
 }
 
-/* Reads an element as integers: two for a complex number. */
-static bool set_at(const void *p, size_t size, int words, uint64_t bits, int64_t k) {
-    uint64_t v = 0;
-    for (int w = 0; w < words; w++) {
-        int64_t at = k * words + w;
-        v |= bits & (size == 1   ? ((const uint8_t *)p)[at]
-                     : size == 2 ? ((const uint16_t *)p)[at]
-                     : size == 4 ? ((const uint32_t *)p)[at]
-                                 : ((const uint64_t *)p)[at]);
+enum { BLOCK = 1024 }; /* elements whose bytes are made together */
+
+typedef struct {
+    const ef_tensor *x;
+    size_t size; /* bytes of a real number; a complex number is two */
+    int words;
+    uint64_t bits;
+    int64_t *start; /* of each block: the number of its elements that are set, then its first row */
+    int64_t *out;
+} where;
+
+#define SET_BYTES(T)                                                                          \
+    {                                                                                         \
+        const T *p = (const T *)w->x->data + from * w->words;                                 \
+        const T bits = (T)w->bits;                                                            \
+        if (w->words == 1)                                                                    \
+            for (int64_t k = 0; k < n; k++) set[k] = (p[k] & bits) != 0;                      \
+        else                                                                                  \
+            for (int64_t k = 0; k < n; k++) set[k] = ((p[2 * k] | p[2 * k + 1]) & bits) != 0; \
+        break;                                                                                \
     }
-    return v != 0;
+/* One byte, 0 or 1, for each of the elements [from, from + n). */
+static void set_bytes(const where *w, int64_t from, int64_t n, uint8_t *set) {
+    switch (w->size) {
+    case 1: SET_BYTES(uint8_t)
+    case 2: SET_BYTES(uint16_t)
+    case 4: SET_BYTES(uint32_t)
+    default: SET_BYTES(uint64_t)
+    }
 }
 
-static int64_t count_set(const ef_tensor *x, size_t size, int words, uint64_t bits) {
-    int64_t n = ef_count(x), count = 0;
-    if (x->dtype == EF_BOOL) {
-        const uint8_t *p = x->data;
-        for (int64_t k = 0; k < n; k++) count += p[k] != 0;
-        return count;
+static int64_t block_of(const where *w, int64_t block, uint8_t *set) {
+    int64_t from = block * BLOCK, n = ef_count(w->x) - from < BLOCK ? ef_count(w->x) - from : BLOCK;
+    set_bytes(w, from, n, set);
+    return n;
+}
+
+static void count_blocks(void *arg, int64_t begin, int64_t end) {
+    const where *w = arg;
+    uint8_t set[BLOCK];
+    for (int64_t b = begin; b < end; b++) {
+        int64_t n = block_of(w, b, set);
+        uint32_t count = 0;
+        for (int64_t k = 0; k < n; k++) count += set[k];
+        w->start[b] = count;
     }
-    for (int64_t k = 0; k < n; k++) count += set_at(x->data, size, words, bits, k);
-    return count;
+}
+
+/* Every element is written to the next row and, if it is not set, overwritten by the next one:
+ * whether an element is set cannot be predicted. The rows end before `stop`. */
+static void write_vector(int64_t *out, int64_t row, int64_t stop, int64_t from,
+                         const uint8_t *set) {
+    for (int64_t k = 0; row < stop; k++) {
+        out[row] = from + k;
+        row += set[k];
+    }
+}
+
+static void write_matrix(int64_t *out, int64_t row, int64_t stop, int64_t from, int64_t width,
+                         const uint8_t *set) {
+    int64_t i = from / width, j = from % width;
+    for (int64_t k = 0; row < stop; k++) {
+        out[2 * row] = i, out[2 * row + 1] = j;
+        row += set[k];
+        if (++j == width) j = 0, i++;
+    }
+}
+
+static void write_any(const ef_tensor *x, int64_t *out, int64_t row, int64_t stop, int64_t from,
+                      const uint8_t *set) {
+    int rank = x->rank;
+    int64_t at[EF_MAX_RANK] = {0};
+    for (int d = rank - 1; d >= 0; d--) at[d] = from % x->dim[d], from /= x->dim[d];
+    for (int64_t k = 0; row < stop; k++) {
+        for (int d = 0; d < rank; d++) out[row * rank + d] = at[d];
+        row += set[k];
+        for (int d = rank - 1; d >= 0 && ++at[d] == x->dim[d]; d--) at[d] = 0;
+    }
+}
+
+static void write_blocks(void *arg, int64_t begin, int64_t end) {
+    const where *w = arg;
+    uint8_t set[BLOCK];
+    for (int64_t b = begin; b < end; b++) {
+        int64_t row = w->start[b], stop = w->start[b + 1], from = b * BLOCK;
+        if (row == stop) continue;
+        block_of(w, b, set);
+        if (w->x->rank == 1)
+            write_vector(w->out, row, stop, from, set);
+        else if (w->x->rank == 2)
+            write_matrix(w->out, row, stop, from, w->x->dim[1], set);
+        else
+            write_any(w->x, w->out, row, stop, from, set);
+    }
+}
+
+static int64_t blocks_of(const ef_tensor *x) { return (ef_count(x) + BLOCK - 1) / BLOCK; }
+static size_t where_scratch(const ef_call *c) {
+    return (size_t)(blocks_of(c->in[0]) + 1) * sizeof(int64_t);
 }
 
 static ef_status *where_run(const ef_call *c) {
     const ef_tensor *x = c->in[0];
     ef_dtype t = (ef_dtype)x->dtype;
-    int words = ef_dtype_in(t, EF_COMPLEX) ? 2 : 1, rank = x->rank;
-    if (rank == 0)
+    if (x->rank == 0)
         return ef_error(EF_INVALID,
                         "Where: a scalar has no coordinates; the rank must be at least 1");
-    size_t size = ef_dtype_size(t) / (size_t)words;
-    uint64_t bits = telling_bits(t);
-    int64_t n = ef_count(x), at[EF_MAX_RANK] = {0};
-    ef_shape s = {.rank = 2, .dim = {count_set(x, size, words, bits), rank}};
-    EF_TRY(ef_out_alloc(c, 0, &s));
-    int64_t *out = c->out[0]->data;
-    for (int64_t k = 0; k < n; k++) {
-        if (set_at(x->data, size, words, bits, k))
-            for (int d = 0; d < rank; d++) *out++ = at[d];
-        for (int d = rank - 1; d >= 0 && ++at[d] == x->dim[d]; d--) at[d] = 0;
+    where w = {.x = x, .words = ef_dtype_in(t, EF_COMPLEX) ? 2 : 1, .bits = telling_bits(t)};
+    w.size = ef_dtype_size(t) / (size_t)w.words;
+    w.start = c->scratch;
+    int64_t blocks = blocks_of(x), rows = 0;
+    ef_parallel(blocks, 1, BLOCK * 0.1, count_blocks, &w);
+    for (int64_t b = 0; b <= blocks; b++) {
+        int64_t count = b < blocks ? w.start[b] : 0;
+        w.start[b] = rows;
+        rows += count;
     }
+    ef_shape s = {.rank = 2, .dim = {rows, x->rank}};
+    EF_TRY(ef_out_alloc(c, 0, &s));
+    w.out = c->out[0]->data;
+    ef_parallel(blocks, 1, BLOCK * (x->rank > 2 ? 3.0 : 1.0), write_blocks, &w);
     return NULL;
 }
 
@@ -77,7 +157,7 @@ const ef_op ef_op_Where = {
     .declared = EF_QUANTIZED,
     .traits = EF_NO_GRAD | EF_DYNAMIC,
     .shape = where_shape,
-    .kernel = EF_ANY_KERNEL(where_run),
+    .kernel = {{EF_CPU, EF_ANY, where_run, where_scratch, NULL, NULL, NULL}},
     .examples = {"bool[3,2]{1,0,0,1,1,0}", "float[4]{0,1,-0.0,2}", "int32[1]{3}", "bool[0,2]",
                  "complex64[2]"},
 };

@@ -1,5 +1,6 @@
 /* Counting values in bins: Bincount, DenseBincount, SparseBincount, RaggedBincount. They differ in
  * how the values are given and how each value's row is found. None has a gradient. */
+#include "kernels/bin_count.h"
 #include "ops/array/array.h"
 #include "ops/shapes.h"
 
@@ -100,9 +101,38 @@ static ef_status *dense_shape(ef_infer *i) {
     return ef_need_size_held(i->op, &i->out[0].shape);
 }
 
+/* The bins of n numbers without weights; those beyond the last bin are put behind it. */
+#define BINS_OF(T)                                                     \
+    {                                                                  \
+        const T *x = (const T *)b->values->data + from;                \
+        for (int64_t k = 0; k < n; k++) {                              \
+            bad |= x[k] < 0;                                           \
+            bin[k] = (int32_t)(x[k] < (T)b->size ? x[k] : (T)b->size); \
+        }                                                              \
+        return !bad;                                                   \
+    }
+static bool bins_of(const void *arg, int64_t from, int64_t n, int32_t *bin) {
+    const bins *b = arg;
+    bool bad = false;
+    if (b->values->dtype == EF_I32) BINS_OF(int32_t)
+    BINS_OF(int64_t)
+}
+
 static ef_status *dense_run(const ef_call *c) {
     bins b;
     EF_TRY(open_bins(c, 0, 2, &b));
+    if (!b.weighted && b.rows == 1 && b.size < INT32_MAX) {
+        bool ok;
+        ef_bin_count count = {.n = b.n,
+                              .bins = b.size,
+                              .fn = bins_of,
+                              .arg = &b,
+                              .binary = b.binary,
+                              .type = (ef_dtype)b.out->dtype,
+                              .out = b.out->data};
+        EF_TRY(ef_bin_count_run(&count, &ok));
+        if (ok) return NULL; /* else the loop below finds the negative number */
+    }
     int64_t wide = b.rows > 0 ? b.n / b.rows : 0;
     for (int64_t k = 0; k < b.n; k++) EF_TRY(put(&b, b.rows > 1 ? k / wide : 0, k));
     return NULL;

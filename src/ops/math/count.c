@@ -1,6 +1,7 @@
 /* Finding the bin or the position of a value: HistogramFixedWidth, Bucketize, LowerBound,
  * UpperBound. None has a gradient. */
-#include "kernels/sort.h"
+#include "kernels/bin_count.h"
+#include "kernels/search.h"
 #include "ops/array/array.h"
 #include "ops/shapes.h"
 #include <math.h>
@@ -34,6 +35,39 @@ static ef_status *histogram_shape(ef_infer *i) {
     return NULL;
 }
 
+typedef struct {
+    ef_dtype dtype;
+    const void *values;
+    double lo, step, bins;
+} histogram;
+
+/* The bins of n values. Values are compared and divided as doubles, whatever their dtype. With one
+ * bin, NaN is counted too; else it has no bin. */
+#define BINS_OF(T)                                         \
+    {                                                      \
+        const T *x = (const T *)h->values + from;          \
+        for (int64_t k = 0; k < n; k++) {                  \
+            double v = (double)x[k];                       \
+            double at = (v > lo ? v - lo : 0) / step;      \
+            bad |= v != v;                                 \
+            at = at < bins ? at : at == at ? bins - 1 : 0; \
+            bin[k] = (int32_t)at;                          \
+        }                                                  \
+        break;                                             \
+    }
+static bool bins_of(const void *arg, int64_t from, int64_t n, int32_t *bin) {
+    const histogram *h = arg;
+    double lo = h->lo, step = h->step, bins = h->bins;
+    bool bad = false;
+    switch (h->dtype) {
+    case EF_F32: BINS_OF(float)
+    case EF_F64: BINS_OF(double)
+    case EF_I32: BINS_OF(int32_t)
+    default: BINS_OF(int64_t)
+    }
+    return !bad || bins == 1;
+}
+
 static ef_status *histogram_run(const ef_call *c) {
     const ef_tensor *x = c->in[0], *range = c->in[1], *y = c->out[0];
     ef_dtype t = (ef_dtype)x->dtype;
@@ -46,25 +80,17 @@ static ef_status *histogram_run(const ef_call *c) {
             "%s: value_range should satisfy value_range[0] < value_range[1], but got '[%g, "
             "%g]'",
             c->op->name, lo, hi);
-    double step = (hi - lo) / (double)bins;
-    EF_TRY(ef_zero_elements((ef_dtype)y->dtype, y->data, bins));
-    for (int64_t k = 0; k < n; k++) {
-        double v = ef_element_double(t, x->data, k);
-        if (isnan(v) && bins > 1)
+    histogram h = {t, x->data, lo, (hi - lo) / (double)bins, (double)bins};
+    bool ok = true;
+    ef_bin_count count = {
+        .n = n, .bins = bins, .fn = bins_of, .arg = &h, .type = (ef_dtype)y->dtype, .out = y->data};
+    EF_TRY(ef_bin_count_run(&count, &ok));
+    for (int64_t k = 0; k < n && !ok; k++)
+        if (isnan(ef_element_double(t, x->data, k)))
             return ef_error(EF_INVALID,
                             "%s: Histogram values must not contain NaN, but element %lld "
                             "is",
                             c->op->name, (long long)k);
-        double from = v > lo ? v - lo : 0; /* with one bin, NaN is counted too */
-        double at = from / step;
-        int64_t bin = at < (double)bins ? (int64_t)at : bins - 1; /* also for NaN, from inf / inf */
-        if (bin > bins - 1) bin = bins - 1;
-        bin = isnan(at) ? 0 : bin;
-        if (y->dtype == EF_I32)
-            ((int32_t *)y->data)[bin]++;
-        else
-            ((int64_t *)y->data)[bin]++;
-    }
     return NULL;
 }
 
@@ -153,34 +179,18 @@ static ef_status *bound_shape(ef_infer *i) {
     return NULL;
 }
 
-static double number(ef_dtype t, const void *p, int64_t i) { return ef_element_double(t, p, i); }
-
-/* x < y, exact for 64-bit integers too. */
-static bool less(ef_dtype t, const void *x, int64_t i, const void *y, int64_t j) {
-    if (ef_dtype_in(t, EF_FLOATS)) return number(t, x, i) < number(t, y, j);
-    return ef_sort_key(t, x, i) < ef_sort_key(t, y, j);
-}
-
 static ef_status *bound(const ef_call *c, bool upper) {
     const ef_tensor *x = c->in[0], *v = c->in[1];
-    ef_dtype t = (ef_dtype)x->dtype;
-    int64_t n = x->dim[1], m = v->dim[1];
-    for (int64_t k = 0; k < v->dim[0] * m; k++) {
-        int64_t row = k / m * n, lo = 0, hi = n;
-        while (lo < hi) {
-            int64_t mid = lo + (hi - lo) / 2;
-            bool below = upper ? !less(t, v->data, k, x->data, row + mid)
-                               : less(t, x->data, row + mid, v->data, k);
-            if (below)
-                lo = mid + 1;
-            else
-                hi = mid;
-        }
-        if (c->out[0]->dtype == EF_I32)
-            ((int32_t *)c->out[0]->data)[k] = (int32_t)lo;
-        else
-            ((int64_t *)c->out[0]->data)[k] = lo;
-    }
+    ef_search s = {.dtype = (ef_dtype)x->dtype,
+                   .index_type = (ef_dtype)c->out[0]->dtype,
+                   .upper = upper,
+                   .rows = v->dim[0],
+                   .n = x->dim[1],
+                   .m = v->dim[1],
+                   .sorted = x->data,
+                   .values = v->data,
+                   .out = c->out[0]->data};
+    ef_search_run(&s);
     return NULL;
 }
 static ef_status *run_lower(const ef_call *c) { return bound(c, false); }

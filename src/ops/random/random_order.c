@@ -1,5 +1,6 @@
 /* Random permutations, and the small ops that read or advance generators. */
 #include "base/alloc.h"
+#include "kernels/block.h"
 #include "ops/array/array.h"
 #include "ops/list/list.h"
 #include "ops/random/random.h"
@@ -12,19 +13,36 @@
 /* ---- shuffling ---- */
 
 enum { FEW = 128 };
+
+/* Rows of a size that one load and one store move are swapped in the output. */
+static bool swapped_whole(const ef_tensor *x, size_t row) {
+    return ef_dtype_in((ef_dtype)x->dtype, EF_PLAIN) &&
+           (row == 1 || row == 2 || row == 4 || row == 8 || row == 16);
+}
+
 static ef_status *shuffle(const ef_call *c, ef_philox g) {
     const ef_tensor *x = c->in[0];
-    int64_t n = x->dim[0], row = ef_count(x) / n, few[FEW], *order = few;
+    ef_dtype t = (ef_dtype)x->dtype;
+    int64_t n = x->dim[0], row = ef_count(x) / n;
+    uint32_t few[FEW], *order = few;
+    size_t bytes = (size_t)row * ef_dtype_size(t);
     if (n > UINT32_MAX)
         return ef_error(EF_UNIMPLEMENTED,
                         "%s: cannot shuffle %lld rows; at most 2^32 - 1 are supported", c->op->name,
                         (long long)n);
+    EF_TRY(ef_out_memory(c, 0));
+    if (swapped_whole(x, bytes)) {
+        EF_TRY(ef_copy_elements(t, c->out[0]->data, x->data, ef_count(x)));
+        ef_random_shuffle(g, c->out[0]->data, n, bytes);
+        return NULL;
+    }
     if (n > FEW && (order = ef_malloc((size_t)n * sizeof *order)) == NULL)
         return ef_no_memory((size_t)n * sizeof *order);
-    ef_random_order(g, order, n);
-    ef_status *s = ef_out_memory(c, 0);
+    for (int64_t k = 0; k < n; k++) order[k] = (uint32_t)k;
+    ef_random_shuffle(g, order, n, sizeof *order);
+    ef_status *s = NULL;
     for (int64_t k = 0; k < n && s == NULL; k++)
-        s = ef_list_copy(c->out[0], k * row, x, order[k] * row, row);
+        s = ef_list_copy(c->out[0], k * row, x, (int64_t)order[k] * row, row);
     if (order != few) ef_free(order);
     return s;
 }

@@ -172,6 +172,63 @@ static void scale_line(ef_dtype t, void *line, int64_t n, double by) {
         for (int64_t k = 0; k < n; k++) ((double *)line)[k] *= by;
 }
 
+/* Between lines in memory and lines that lie element by element side by side: line i begins at
+ * offset[i]. Neighbours in memory are copied as one piece. */
+#define INTERLEAVE(T)                                                    \
+    {                                                                    \
+        T *memory = array, *block = side;                                \
+        for (int64_t k = 0; k < n; k++)                                  \
+            for (int64_t i = 0; i < lines; i++) {                        \
+                if (out)                                                 \
+                    memory[offset[i] + k * step] = block[k * lines + i]; \
+                else                                                     \
+                    block[k * lines + i] = memory[offset[i] + k * step]; \
+            }                                                            \
+    }
+static void interleave(bool out, void *array, const int64_t *offset, int64_t step, int64_t n,
+                       int64_t lines, size_t width, void *side) {
+    bool neighbours = true;
+    for (int64_t i = 1; i < lines; i++) neighbours &= offset[i] == offset[0] + i;
+    if (neighbours) {
+        size_t bytes = (size_t)lines * width;
+        for (int64_t k = 0; k < n; k++) {
+            char *memory = (char *)array + (size_t)(offset[0] + k * step) * width;
+            char *block = (char *)side + (size_t)k * bytes;
+            memcpy(out ? memory : block, out ? block : memory, bytes);
+        }
+    } else if (width == sizeof(ef_c64)) {
+        INTERLEAVE(ef_c64)
+    } else {
+        INTERLEAVE(ef_c128)
+    }
+}
+
+/* Lines [begin, end) of complex numbers, several at a time; all lie inside the first array and are
+ * as long as the transform. */
+static void run_together(const pass *p, char *line, int64_t begin, int64_t end) {
+    size_t width = 2 * ef_dtype_size(p->real);
+    int64_t from_step = stride_of(p->rank, p->from_dim, p->axis);
+    int64_t to_step = stride_of(p->rank, p->to_dim, p->axis);
+    for (int64_t k = begin, count; k < end; k += count) {
+        int64_t from[EF_FFT_LINES], to[EF_FFT_LINES];
+        bool inside;
+        count = least(end - k, EF_FFT_LINES);
+        for (int64_t i = 0; i < count; i++) place_line(p, k + i, &from[i], &to[i], &inside);
+        interleave(false, (void *)(uintptr_t)p->from, from, from_step, p->n, count, width, line);
+        char *found = ef_fft_run_lines(p->table, line, count);
+        if (p->scale != 1) scale_line(p->real, found, 2 * p->n * count, p->scale);
+        interleave(true, p->to, to, to_step, p->n, count, width, found);
+    }
+}
+
+/* Whether every line is read and written as a whole. */
+static bool whole_lines(const pass *p) {
+    bool whole = p->from_dim[p->axis] == p->n && p->to_dim[p->axis] == p->n;
+    for (int d = 0; d < p->rank; d++)
+        whole = whole && (d == p->axis || p->to_dim[d] <= p->from_dim[d]);
+    return whole;
+}
+
 static void run_lines(void *arg, int64_t begin, int64_t end) {
     const pass *p = arg;
     size_t one = ef_dtype_size(p->real);
@@ -182,11 +239,23 @@ static void run_lines(void *arg, int64_t begin, int64_t end) {
     int64_t from_step = stride_of(p->rank, p->from_dim, p->axis);
     int64_t to_step = stride_of(p->rank, p->to_dim, p->axis);
     char *line = p->lines + (size_t)ef_pool_lane() * p->line_bytes;
+    if (ef_fft_lines(p->table) > 1 && end - begin > 1 && whole_lines(p)) {
+        run_together(p, line, begin, end);
+        return;
+    }
+    int64_t all = p->kind == EF_FFT_FROM_REAL ? half_of(p->n) : p->n;
+    bool apart = ef_fft_apart(p->table) && from_step == 1 && to_step == 1 && made == all;
     for (int64_t k = begin; k < end; k++) {
         int64_t from, to;
         bool inside;
         place_line(p, k, &from, &to, &inside);
         int64_t some = inside ? read : 0;
+        if (apart && some == wanted) {
+            char *out = p->to + (size_t)to * out_width;
+            ef_fft_run_apart(p->table, p->from + (size_t)from * in_width, out, line);
+            if (p->scale != 1) scale_line(p->real, out, 2 * made, p->scale);
+            continue;
+        }
         if (some > 0)
             copy_line(line, p->from + (size_t)from * in_width, some, in_width, 1, from_step);
         memset(line + (size_t)some * in_width, 0, (size_t)(wanted - some) * in_width);
@@ -206,8 +275,9 @@ static void run_pass(pass *p, char *scratch) {
     p->table = scratch;
     p->lines = scratch + table;
     p->line_bytes = (ef_fft_line_bytes(p->real, p->kind, p->n) + 63) / 64 * 64;
-    double cost = 4.0 * (double)p->n * (1 + 0.5 * (double)(64 - __builtin_clzll((uint64_t)p->n)));
-    ef_parallel(lines, 1, cost, run_lines, p);
+    double cost = (ef_fft_lines(scratch) > 1 ? 1.0 : 4.0) * (double)p->n *
+                  (1 + 0.5 * (double)(64 - __builtin_clzll((uint64_t)p->n)));
+    ef_parallel(lines, ef_fft_lines(scratch), cost, run_lines, p);
 }
 
 /* ---- running --------------------------------------------------------------------------------- */

@@ -1,6 +1,8 @@
 /* Sparse tensors: converted to dense, sorted, reshaped. */
 #include "ops/sparse/sparse.h"
 #include "base/alloc.h"
+#include "kernels/block.h"
+#include "kernels/gather.h"
 #include "ops/build.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -71,28 +73,83 @@ static ef_status *dense_shape(ef_infer *i) {
     return ef_shape_input(i, 1, false, &i->out[0].shape);
 }
 
-/* The offset of row j in the dense tensor; checks bounds and, if `ordered`, that rows ascend. */
-static ef_status *dense_place(const ef_call *c, const ef_shape *s, int64_t j, bool ordered,
-                              int64_t *before, int64_t *at) {
-    *at = 0;
-    for (int d = 0; d < s->rank; d++) {
-        int64_t x = ef_in_int(c, 0, j * s->rank + d);
-        if (x < 0 || x >= s->dim[d])
+/* The error of the first row that is out of bounds or, if `ordered`, does not ascend. */
+static ef_status *dense_error(const ef_call *c, const ef_shape *s, int64_t n, bool ordered) {
+    for (int64_t j = 0, before = 0, at = 0; j < n; j++, before = at) {
+        at = 0;
+        for (int d = 0; d < s->rank; d++) {
+            int64_t x = ef_in_int(c, 0, j * s->rank + d);
+            if (x < 0 || x >= s->dim[d])
+                return ef_error(EF_INVALID,
+                                "SparseToDense: indices[%" PRId64
+                                "] is out of bounds: coordinate %d "
+                                "is %" PRId64 " and need 0 <= index < %" PRId64,
+                                j, d, x, s->dim[d]);
+            at = at * s->dim[d] + x;
+        }
+        if (ordered && j > 0 && at <= before)
             return ef_error(EF_INVALID,
-                            "SparseToDense: indices[%" PRId64 "] is out of bounds: coordinate %d "
-                            "is %" PRId64 " and need 0 <= index < %" PRId64,
-                            j, d, x, s->dim[d]);
-        *at = *at * s->dim[d] + x;
+                            "SparseToDense: indices[%" PRId64
+                            "] is %s; indices must ascend and not repeat (validate_indices)",
+                            j, at == before ? "repeated" : "out of order");
     }
-    if (ordered && j > 0 && *at <= *before)
-        return ef_error(EF_INVALID,
-                        "SparseToDense: indices[%" PRId64
-                        "] is %s; indices must ascend and not repeat (validate_indices)",
-                        j, *at == *before ? "repeated" : "out of order");
-    *before = *at;
     return NULL;
 }
 
+/* The offsets of rows [from, from + n) in the dense tensor. False: a row is out of bounds, or does
+ * not ascend from the one before, whose offset is *before. */
+#define PLACES(T)                                                                        \
+    {                                                                                    \
+        const T *x = (const T *)index + from * s->rank;                                  \
+        for (int64_t j = 0; j < n; j++, x += s->rank) {                                  \
+            int64_t flat = 0;                                                            \
+            for (int d = 0; d < s->rank; d++) {                                          \
+                bad |= (uint64_t)(int64_t)x[d] >= (uint64_t)s->dim[d];                   \
+                flat = (int64_t)((uint64_t)flat * (uint64_t)s->dim[d] + (uint64_t)x[d]); \
+            }                                                                            \
+            bad |= ordered & (flat <= last);                                             \
+            at[j] = last = flat;                                                         \
+        }                                                                                \
+    }
+static bool dense_places(ef_dtype t, const void *index, const ef_shape *s, int64_t from, int64_t n,
+                         bool ordered, int64_t *before, int64_t *at) {
+    bool bad = false;
+    int64_t last = *before;
+    if (t == EF_I32)
+        PLACES(int32_t)
+    else
+        PLACES(int64_t)
+    *before = last;
+    return !bad;
+}
+
+typedef struct {
+    uint64_t a, b;
+} two_words;
+#define PUT(T)                                                                   \
+    {                                                                            \
+        const T *x = values;                                                     \
+        for (int64_t j = 0; j < n; j++) ((T *)(void *)out)[at[j]] = x[j * step]; \
+        return NULL;                                                             \
+    }
+/* Writes n values at the offsets `at`; step 0: the same value everywhere. */
+static ef_status *put_at(ef_dtype t, char *out, const int64_t *at, const void *values, int64_t step,
+                         int64_t n) {
+    size_t size = ef_dtype_size(t);
+    if (t != EF_STRING) switch (size) {
+        case 1: PUT(uint8_t)
+        case 2: PUT(uint16_t)
+        case 4: PUT(uint32_t)
+        case 8: PUT(uint64_t)
+        case 16: PUT(two_words)
+        }
+    for (int64_t j = 0; j < n; j++)
+        EF_TRY(ef_copy_elements(t, out + (size_t)at[j] * size,
+                                (const char *)values + (size_t)(j * step) * size, 1));
+    return NULL;
+}
+
+enum { PLACED = 256 }; /* rows whose offsets are computed together */
 static ef_status *dense_run(const ef_call *c) {
     const dense_attrs *t = c->attrs;
     const ef_tensor *x = c->in[0], *v = c->in[2];
@@ -110,12 +167,15 @@ static ef_status *dense_run(const ef_call *c) {
     ef_dtype type = (ef_dtype)v->dtype;
     size_t size = ef_dtype_size(type);
     char *out = c->out[0]->data;
-    for (int64_t j = 0, all = ef_count(c->out[0]); j < all; j++)
-        EF_TRY(ef_copy_elements(type, out + (size_t)j * size, c->in[3]->data, 1));
-    for (int64_t j = 0, at = 0, before = 0; j < n; j++) {
-        EF_TRY(dense_place(c, &s, j, t->validate_indices, &before, &at));
-        const char *from = (const char *)v->data + (v->rank == 0 ? 0 : (size_t)j * size);
-        EF_TRY(ef_copy_elements(type, out + (size_t)at * size, from, 1));
+    EF_TRY(ef_fill_elements(type, out, c->in[3]->data, ef_count(c->out[0])));
+    int64_t at[PLACED], before = -1, step = v->rank == 0 ? 0 : 1;
+    for (int64_t j = 0, count; j < n; j += count) {
+        count = n - j < PLACED ? n - j : PLACED;
+        if (!dense_places((ef_dtype)x->dtype, x->data, &s, j, count, t->validate_indices, &before,
+                          at))
+            return dense_error(c, &s, n, t->validate_indices);
+        EF_TRY(
+            put_at(type, out, at, (const char *)v->data + (size_t)(j * step) * size, step, count));
     }
     return NULL;
 }
@@ -168,21 +228,74 @@ static ef_status *reorder_shape(ef_infer *i) {
     return NULL;
 }
 
-/* Sorts row numbers by coordinates with a stable merge sort; room: space for n more row numbers. */
-static void sort_rows(const ef_sparse *x, int64_t *rows, int64_t *room) {
-    for (int64_t width = 1; width < x->n; width *= 2) {
-        for (int64_t lo = 0; lo < x->n; lo += 2 * width) {
-            int64_t mid = lo + width < x->n ? lo + width : x->n;
-            int64_t hi = lo + 2 * width < x->n ? lo + 2 * width : x->n, a = lo, b = mid;
-            for (int64_t k = lo; k < hi; k++) {
-                bool left = a < mid &&
-                            (b >= hi || ef_index_order(x->index + rows[a] * x->rank,
-                                                       x->index + rows[b] * x->rank, x->rank) <= 0);
-                room[k] = left ? rows[a++] : rows[b++];
-            }
-        }
-        memcpy(rows, room, (size_t)x->n * sizeof *rows);
+/* A row by its offset in the dense tensor, which fits into 63 bits. */
+typedef struct {
+    uint64_t at;
+    int64_t row;
+} keyed_row;
+
+/* Fills in the offsets; returns whether they ascend already. */
+static bool key_rows(const ef_sparse *x, keyed_row *rows) {
+    bool sorted = true;
+    uint64_t before = 0;
+    for (int64_t k = 0; k < x->n; k++) {
+        uint64_t at = 0;
+        for (int d = 0; d < x->rank; d++)
+            at = at * (uint64_t)x->dim[d] + (uint64_t)x->index[k * x->rank + d];
+        rows[k] = (keyed_row){at, k};
+        sorted &= before <= at;
+        before = at;
     }
+    return sorted;
+}
+
+/* A stable sort, by one digit of the offset after another, the lowest first. Both arrays have n
+ * rows; returns the one that holds the result. */
+enum { DIGIT = 11 };
+static keyed_row *sort_rows(keyed_row *rows, keyed_row *other, int64_t n) {
+    uint64_t any = 0;
+    for (int64_t k = 0; k < n; k++) any |= rows[k].at;
+    for (int shift = 0; shift < 64 && any >> shift != 0; shift += DIGIT) {
+        int64_t start[1 << DIGIT] = {0}, sum = 0;
+        for (int64_t k = 0; k < n; k++) start[(rows[k].at >> shift) & ((1 << DIGIT) - 1)]++;
+        for (int d = 0; d < 1 << DIGIT; d++) {
+            int64_t count = start[d];
+            start[d] = sum;
+            sum += count;
+        }
+        for (int64_t k = 0; k < n; k++)
+            other[start[(rows[k].at >> shift) & ((1 << DIGIT) - 1)]++] = rows[k];
+        keyed_row *swap = rows;
+        rows = other, other = swap;
+    }
+    return rows;
+}
+
+/* The same for few rows, by insertion. */
+enum { FEW_ROWS = 64 };
+static void insert_rows(keyed_row *rows, int64_t n) {
+    for (int64_t k = 1; k < n; k++) {
+        keyed_row held = rows[k];
+        int64_t to = k;
+        for (; to > 0 && rows[to - 1].at > held.at; to--) rows[to] = rows[to - 1];
+        rows[to] = held;
+    }
+}
+
+static ef_status *copy_rows(const ef_call *c, const ef_sparse *x, const int64_t *order) {
+    ef_gather_job g = {.dtype = (ef_dtype)x->values->dtype,
+                       .index_dtype = EF_I64,
+                       .batches = 1,
+                       .outer = 1,
+                       .n = x->n,
+                       .rows = x->n,
+                       .inner = 1,
+                       .params = x->values->data,
+                       .index = order,
+                       .out = c->out[1]->data};
+    EF_TRY(ef_gather(&g));
+    g.dtype = EF_I64, g.inner = x->rank, g.params = x->index, g.out = c->out[0]->data;
+    return ef_gather(&g);
 }
 
 static ef_status *reorder_run(const ef_call *c) {
@@ -191,16 +304,21 @@ static ef_status *reorder_run(const ef_call *c) {
     EF_TRY(ef_out_memory(c, 0));
     EF_TRY(ef_out_memory(c, 1));
     if (x.n == 0) return NULL;
-    int64_t *rows = ef_malloc((size_t)x.n * 2 * sizeof *rows), *out = c->out[0]->data;
-    if (rows == NULL) return ef_no_memory((size_t)x.n * 2 * sizeof *rows);
-    for (int64_t k = 0; k < x.n; k++) rows[k] = k;
-    sort_rows(&x, rows, rows + x.n);
-    size_t size = ef_dtype_size((ef_dtype)x.values->dtype);
+    size_t bytes = (size_t)x.n * 2 * sizeof(keyed_row);
+    keyed_row *rows = ef_malloc(bytes), *sorted = rows;
+    if (rows == NULL) return ef_no_memory(bytes);
     ef_status *s = NULL;
-    for (int64_t k = 0; k < x.n && s == NULL; k++) {
-        for (int d = 0; d < x.rank; d++) out[k * x.rank + d] = x.index[rows[k] * x.rank + d];
-        s = ef_copy_elements((ef_dtype)x.values->dtype, (char *)c->out[1]->data + (size_t)k * size,
-                             (const char *)x.values->data + (size_t)rows[k] * size, 1);
+    if (key_rows(&x, rows)) {
+        s = ef_copy_elements((ef_dtype)x.values->dtype, c->out[1]->data, x.values->data, x.n);
+        if (s == NULL) s = ef_copy_elements(EF_I64, c->out[0]->data, x.index, x.n * x.rank);
+    } else {
+        if (x.n <= FEW_ROWS)
+            insert_rows(rows, x.n);
+        else
+            sorted = sort_rows(rows, rows + x.n, x.n);
+        int64_t *order = (int64_t *)(void *)(sorted == rows ? rows + x.n : rows);
+        for (int64_t k = 0; k < x.n; k++) order[k] = sorted[k].row;
+        s = copy_rows(c, &x, order);
     }
     ef_free(rows);
     return s;

@@ -2,6 +2,7 @@
 #include "ops/string/strings.h"
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -144,6 +145,51 @@ static void make_format(const text_attrs *t, const char *conversion, char *out, 
     snprintf(out, n, "%%%s%s%s%s", t->fill.at, width, precision, conversion);
 }
 
+/* v with `digits` decimals, 1 to 9, as printf writes it: the exact value, rounded half to even.
+ * |v| < 2^53. Returns the number of bytes. */
+static size_t write_fixed(double v, int digits, char *out) {
+    static const uint32_t power[] = {1,      10,      100,      1000,      10000,
+                                     100000, 1000000, 10000000, 100000000, 1000000000};
+    char reversed[40];
+    size_t n = 0, length = 0;
+    int exponent;
+    uint64_t whole = (uint64_t)fabs(v), part = 0;
+    double rest = frexp(fabs(v) - (double)whole, &exponent); /* exact, as is the next line */
+    uint64_t m = (uint64_t)ldexp(rest, 53);
+    int shift = 53 - exponent; /* the fraction is m / 2^shift, m < 2^53 */
+    uint64_t low = (m & UINT32_MAX) * power[digits], high = (m >> 32) * power[digits] + (low >> 32);
+    if (m != 0 && shift < 84) { /* else less than half of the last decimal */
+        uint64_t top = high >> 32, rem, half;
+        low = high << 32 | (low & UINT32_MAX);
+        bool more = false; /* of the remainder, below `rem` */
+        if (shift < 64) {
+            part = top << (64 - shift) | low >> shift;
+            rem = low & (((uint64_t)1 << shift) - 1), half = (uint64_t)1 << (shift - 1);
+        } else if (shift == 64) {
+            part = top, rem = low, half = (uint64_t)1 << 63;
+        } else {
+            part = top >> (shift - 64), rem = top & (((uint64_t)1 << (shift - 64)) - 1);
+            half = (uint64_t)1 << (shift - 65), more = low != 0;
+        }
+        part += rem > half || (rem == half && (more || (part & 1) != 0));
+        if (part == power[digits]) part = 0, whole++;
+    }
+    for (int d = 0; d < digits; d++, part /= 10) reversed[n++] = (char)('0' + part % 10);
+    reversed[n++] = '.';
+    do reversed[n++] = (char)('0' + whole % 10);
+    while ((whole /= 10) != 0);
+    if (signbit(v)) reversed[n++] = '-';
+    while (n > 0) out[length++] = reversed[--n];
+    return length;
+}
+
+/* How many decimals write_fixed writes for this format; 0: printf has to write it. */
+static int fixed_digits(const text_attrs *t, ef_dtype d) {
+    bool plain = !t->scientific && !t->shortest && t->width < 0 && t->fill.n == 0;
+    int64_t digits = t->precision < 0 ? 6 : t->precision;
+    return plain && ef_dtype_in(d, EF_FLOATS) && digits >= 1 && digits <= 9 ? (int)digits : 0;
+}
+
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
 static void add_double(ef_text *out, const char *format, double v) { ef_text_add(out, format, v); }
@@ -191,13 +237,20 @@ static ef_status *text_run(const ef_call *c) {
                              : d == EF_U64                            ? PRIu64
                                                                       : PRId64;
     char format[96];
+    int digits = fixed_digits(t, d);
     make_format(&how, conversion, format, sizeof format);
     EF_TRY(ef_out_memory(c, 0));
     ef_text text = {0};
     ef_status *s = NULL;
     ef_str *out = c->out[0]->data;
     for (int64_t k = 0, n = ef_count(x); k < n && s == NULL; k++) {
-        add_element(x, k, format, &text);
+        double v = digits > 0 ? ef_element_double(d, x->data, k) : 0;
+        if (digits > 0 && fabs(v) < 0x1p53) {
+            char fixed[40];
+            ef_text_bytes(&text, fixed, write_fixed(v, digits, fixed));
+        } else {
+            add_element(x, k, format, &text);
+        }
         s = ef_str_take(&out[k], &text);
     }
     ef_text_free(&text);

@@ -49,10 +49,9 @@ static inline void ef_stage_note_add(ef_stage_note *n, uint64_t made, uint64_t n
     atomic_fetch_add_explicit(&n->ns, ns, memory_order_relaxed);
 }
 
-/* How many workers made the elements of the same stage, and how many slots they had, when an
- * earlier run of its dataset ended: where the tuner of this run begins. False: there was no such
- * run recently, it prefetched nothing, or n is NULL. */
-bool ef_notes_recall(const ef_stage_note *n, int *workers, int *slots);
+/* How many slots the same stage had when an earlier run of its dataset ended: where the tuner of
+ * this run begins. False: there was no such run recently, it prefetched nothing, or n is NULL. */
+bool ef_notes_recall(const ef_stage_note *n, int *slots);
 /* Likewise the state of the tuner of workers. False: there was no such run, or it had no tuner. */
 bool ef_notes_recall_tuner(const ef_stage_note *n, int *workers, int *pause, int *skipped);
 /* Keeps the notes of a run that ends, for ds.explain(); those of the last few runs stay. */

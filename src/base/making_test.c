@@ -3,6 +3,7 @@
 #include "base/context.h"
 #include "base/making.h"
 #include "check.h"
+#include "evenflow_binding.h"
 #include <unistd.h>
 
 enum { HASH = 7, OTHER = 8, THREADS = 4 };
@@ -69,6 +70,13 @@ static void *make_other(void *unused) {
     return NULL;
 }
 
+static atomic_int waits; /* how often a thread began to wait */
+static void *count_wait(void) {
+    atomic_fetch_add(&waits, 1);
+    return NULL;
+}
+static void wait_over(void *state) { (void)state; }
+
 /* Nor does a thread wait that makes something itself, even if it needs the very same. */
 EF_TEST(other_entries_are_made_meanwhile) {
     ef_making outer, inner;
@@ -81,6 +89,7 @@ EF_TEST(other_entries_are_made_meanwhile) {
     CHECK(pthread_create(&t, NULL, make_other, NULL) == 0);
     pthread_join(t, NULL); /* it has ended, though HASH is still being made */
     CHECK_INT(atomic_load(&made), 1);
+    CHECK_INT(atomic_load(&waits), 0);
     ef_mutex_lock(&lock);
     ef_making_end(&makers, &outer); /* in any order */
     ef_making_end(&makers, &inner);
@@ -104,11 +113,13 @@ EF_TEST(what_is_never_finished_is_made_again) {
     pthread_join(t, NULL);
     CHECK_INT(atomic_load(&made), 1);
     CHECK(makers.first == &lost && lost.next == NULL);
+    CHECK(atomic_load(&waits) > 0);
     end();
 }
 
 int main(void) {
     EF_RUN(one_thread_makes_an_entry);
+    ef_blocking_hooks(count_wait, wait_over);
     EF_RUN(other_entries_are_made_meanwhile);
     EF_RUN(what_is_never_finished_is_made_again);
     return EF_VERDICT();

@@ -34,8 +34,8 @@ typedef struct map {
     /* Of a Python function on threads: calls begun, how many of the first TRIED have ended, and the
      * longest of these in nanoseconds. */
     atomic_uint_fast64_t begun, tried, longest;
-    /* THREADS to BACK are of a Python function: see end_threads. ALONE: the tuner chose 0 workers,
-     * so the consumer makes the elements itself. */
+    /* See end_threads. IN_TURN is for Python functions only. ALONE: the tuner chose 0 workers, so
+     * the consumer makes the elements itself. */
     enum { THREADS, RETIRING, IN_TURN, BACK, ALONE } phase;
     ef_tuner tuner;       /* with AUTOTUNE; most: 0, not begun yet */
     ef_interval interval; /* while ALONE */

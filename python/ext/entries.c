@@ -25,8 +25,7 @@ static PyObject *held(const entry *e, int k) { /* the k-th object, borrowed; NUL
     return o == Py_None ? NULL : o;
 }
 
-/* Word by word: the key was just written so, and wider loads would wait until it is in the cache.
- */
+/* Word by word, as the key was just written: wider loads would wait until it is in the cache. */
 static bool same_words(const entry *e, const key *k) {
     if (e->n_words != k->n_words) return false;
     for (int i = 0; i < k->n_words; i++)

@@ -18,6 +18,29 @@ typedef struct results {
     tensor_object *one; /* if the call probably returns one tensor: the object that it becomes */
 } results;
 
+static void results_begin(results *r) {
+    r->n = 0;
+    r->room = FEW_RESULTS;
+    r->packing = NULL;
+    r->at = r->few;
+    r->more = NULL;
+    r->one = NULL;
+}
+
+/* Makes room in the object itself if the last call returned one tensor. False: an exception. */
+static bool results_expect(results *r, const entry *e) {
+    if (!e->one_tensor) return true;
+    if ((r->one = tensor_make()) == NULL) return false;
+    r->at = &r->one->t;
+    r->room = 1;
+    return true;
+}
+
+static void results_end(results *r) {
+    Py_XDECREF(r->one);
+    PyMem_Free(r->more);
+}
+
 static ef_status *make_room(results *r, int n) {
     ef_tensor *more = PyMem_Malloc((size_t)n * sizeof *more);
     if (more == NULL) return ef_status_make(EF_NO_MEMORY, "no memory for the results");
@@ -168,13 +191,8 @@ PyObject *function_call_bound(function_object *self, PyObject *const *items, Py_
     walk w;
     PyObject *result = NULL;
     results r;
-    r.n = 0;
-    r.room = FEW_RESULTS;
-    r.packing = NULL;
-    r.at = r.few;
-    r.more = NULL;
-    r.one = NULL;
     entry *e = NULL;
+    results_begin(&r);
     if (!walk_begin(&w, items, n_items, kwargs, self->by_spec)) goto done;
     if (w.k.variables && others_before(self, &w.k)) {
         self->by_spec = true;
@@ -189,11 +207,7 @@ PyObject *function_call_bound(function_object *self, PyObject *const *items, Py_
     }
     if ((e = entry_find(self, &w.k)) == NULL) goto done;
     if (recording()) graph_grows();
-    if (e->one_tensor && (r.one = tensor_make()) == NULL) goto done;
-    if (r.one != NULL) {
-        r.at = &r.one->t;
-        r.room = 1;
-    }
+    if (!results_expect(&r, e)) goto done;
     calling c = {.outer = function_now, e, items, n_items, kwargs};
     function_now = &c;
     sample taken = sample_take();
@@ -230,7 +244,6 @@ PyObject *function_call_bound(function_object *self, PyObject *const *items, Py_
     Py_DECREF(self);
 done:
     walk_end(&w);
-    Py_XDECREF(r.one);
-    PyMem_Free(r.more);
+    results_end(&r);
     return result;
 }

@@ -71,13 +71,13 @@ int name_node(PyObject *name, const char *kind) {
     return bad;
 }
 
-/* set_scope(text) -> the previous scope */
 static PyObject *core_current_scope(PyObject *module, PyObject *unused) {
     (void)module;
     (void)unused;
     return PyUnicode_FromString(scope != NULL ? scope : "");
 }
 
+/* set_scope(text) -> the previous scope */
 static PyObject *core_set_scope(PyObject *module, PyObject *text) {
     (void)module;
     PyObject *before = PyUnicode_FromString(scope != NULL ? scope : "");

@@ -153,8 +153,7 @@ static unsigned calls(bool *running) {
 }
 static void stopped(bool yes) { atomic_store(&engine_pulse_stopped, yes); }
 
-/* An op with small inputs and large results, such as a range, did not release the GIL beforehand.
- */
+/* An op with small inputs still holds the GIL; its results, such as those of a range, are large. */
 static void takes_long(void) {
     engine_call *v = engine_now;
     if (v != NULL && v->away == NULL && v->error == NULL && !PyErr_Occurred() && !recording())

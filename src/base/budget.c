@@ -157,8 +157,8 @@ static int64_t bytes_now(void) {
 void ef_budget_evict(void) {
     const int64_t most = atomic_load_explicit(&limit, memory_order_relaxed);
     const int64_t in_use = atomic_load_explicit(&held, memory_order_relaxed);
-    int64_t goal = most - most / 8;
-    if (in_use > 0) {
+    int64_t goal = most - most / 8; /* an eighth is freed, so that this is not needed each time */
+    if (in_use > 0) {               /* half of the limit is for the rest: see budget.h */
         if (bytes_now() <= in_use + most / 2) return;
         if (in_use + most / 8 * 3 > goal) goal = in_use + most / 8 * 3;
     }

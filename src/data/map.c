@@ -34,7 +34,8 @@ typedef struct map {
     /* Of a Python function on threads: calls begun, how many of the first TRIED have ended, and the
      * longest of these in nanoseconds. */
     atomic_uint_fast64_t begun, tried, longest;
-    /* Of a Python function: see end_threads. ALONE: the tuner chose 0 workers. */
+    /* See end_threads. IN_TURN is for Python functions only. ALONE: the tuner chose 0 workers, so
+     * the consumer makes the elements itself. */
     enum { THREADS, RETIRING, IN_TURN, BACK, ALONE } phase;
     ef_tuner tuner;       /* with AUTOTUNE; most: 0, not begun yet */
     ef_interval interval; /* while ALONE */
@@ -196,8 +197,8 @@ static void tune_alone(map *m, uint64_t now, uint64_t ns, uint64_t busy_ns) {
 /* Python functions run one at a time anyway unless they wait, and handing the interpreter from
  * thread to thread takes ten times as long as a short call (44 us, 4.8 without threads). But a
  * program that asks for several calls at a time may let them wait for each other, so calls begin on
- * threads; if none of the first took long, the
- * threads end. They also end where the tuner chooses 0 workers. */
+ * threads; if none of the first took long, the threads end. They also end where the tuner chooses 0
+ * workers. */
 static void end_threads(map *m) {
     if (m->phase == THREADS && m->f.calls_back &&
         atomic_load_explicit(&m->tried, memory_order_relaxed) == TRIED &&

@@ -33,8 +33,7 @@ static void prepare(ef_read_ahead *a, ef_stage *of, int64_t wish, ef_stage_note 
     int64_t n = wish < 0 ? EF_READ_AHEAD_SLOTS : wish < MOST ? wish : MOST;
     *a = (ef_read_ahead){.of = of, .note = note, .slots = (int)n};
     a->most_slots = wish < 0 && !of->run->untuned ? EF_READ_AHEAD_MOST : a->slots;
-    int workers;
-    if (a->most_slots > a->slots) ef_notes_recall(note, &workers, &a->slots);
+    if (a->most_slots > a->slots) ef_notes_recall(note, &a->slots);
 }
 
 ef_status *ef_read_ahead_open(ef_read_ahead *a, ef_stage *of, int64_t wish, ef_stage_note *note,

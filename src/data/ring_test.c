@@ -247,6 +247,28 @@ EF_TEST(the_tuner_keeps_workers_that_wait) {
     CHECK(ef_tuner_step(&t, &computes, NULL) == EF_DECIDED_TRY && t.value == 4);
 }
 
+/* Of a trial that had not ended, what it was compared with. Limits of the new run hold. */
+EF_TEST(the_tuner_begins_where_the_last_run_ended) {
+    static const ef_dataset d = {.op = &ef_op_RangeDataset, .number = 77};
+    static const char name[] = "Map", other[] = "Filter";
+    ef_run *run = NULL;
+    make_run(0, &run);
+    ef_stage_note *n = ef_stage_note_of(run, NULL, name, &d);
+    ef_tuner t = {.value = 6, .most = 16, .trying = true, .before = 3, .pause = 16, .skipped = 5};
+    CHECK(n != NULL && !ef_tuner_recall(&t, n));
+    ef_tuner_keep(&t, n);
+    ef_stage_note_add(n, 10, 1000); /* a run without elements is not kept */
+    ef_run_free(run);
+    make_run(0, &run);
+    n = ef_stage_note_of(run, NULL, name, &d);
+    ef_tuner again = ef_tuner_begin(8, 0, 16), few = ef_tuner_begin(1, 0, 2);
+    CHECK(ef_tuner_recall(&again, n) && ef_tuner_recall(&few, n));
+    CHECK(again.value == 3 && again.pause == 16 && again.skipped == 5 && few.value == 2);
+    CHECK(!ef_tuner_recall(&again, ef_stage_note_of(run, NULL, other, &d)));
+    CHECK(!ef_tuner_recall(&again, NULL));
+    ef_run_free(run);
+}
+
 EF_TEST(intervals_are_long_enough) {
     ef_interval i = {.ns = 19000000, .elements = 40};
     CHECK(!ef_interval_over(&i, 2)); /* neither many elements nor a long time */
@@ -293,6 +315,7 @@ int main(void) {
     EF_RUN(the_tuner_follows_waiting);
     EF_RUN(the_tuner_goes_up_and_down);
     EF_RUN(the_tuner_keeps_workers_that_wait);
+    EF_RUN(the_tuner_begins_where_the_last_run_ended);
     EF_RUN(intervals_are_long_enough);
     EF_RUN(options_are_read);
     return EF_VERDICT();

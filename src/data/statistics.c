@@ -123,23 +123,21 @@ void ef_notes_keep(const ef_run *run) {
     ef_mutex_unlock(&kept_lock);
 }
 
-static bool recall(const history *h, uint64_t dataset, const char *name, int *workers, int *slots) {
+static bool recall(const history *h, uint64_t dataset, const char *name, int *slots) {
     for (int k = 0; k < h->n; k++) {
         const noted *n = &h->note[k];
         if (n->dataset != dataset || n->name != name || n->workers == 0) continue;
-        *workers = n->workers;
         *slots = n->slots;
         return true;
     }
     return false;
 }
 
-bool ef_notes_recall(const ef_stage_note *n, int *workers, int *slots) {
+bool ef_notes_recall(const ef_stage_note *n, int *slots) {
     bool found = false;
     if (n == NULL) return false;
     ef_mutex_lock(&kept_lock);
-    for (int k = 0; k < KEPT && !found; k++)
-        found = recall(&kept[k], n->dataset, n->name, workers, slots);
+    for (int k = 0; k < KEPT && !found; k++) found = recall(&kept[k], n->dataset, n->name, slots);
     ef_mutex_unlock(&kept_lock);
     return found;
 }

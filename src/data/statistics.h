@@ -30,8 +30,9 @@ typedef struct ef_stage_note {
     atomic_uint_fast64_t bytes;  /* most bytes that were ready ahead */
     atomic_int workers, slots;   /* threads, and elements they may be ahead; 0: none */
     atomic_int decision, from, to, gain; /* an ef_decision; gain: of the rate, in percent */
-    atomic_int settled, pause,
-        skipped; /* of the tuner: workers, plus 1, and see ef_tuner; 0: none */
+    /* Where the tuner of the next run begins: 1 more than the number of workers (0: there is no
+     * tuner), and two fields of ef_tuner. */
+    atomic_int settled, pause, skipped;
 } ef_stage_note;
 
 enum { EF_STAGE_NOTES = 32, EF_STAGE_NOTE_CHILDREN = 8 };
@@ -48,10 +49,10 @@ static inline void ef_stage_note_add(ef_stage_note *n, uint64_t made, uint64_t n
     atomic_fetch_add_explicit(&n->ns, ns, memory_order_relaxed);
 }
 
-/* How many workers made the elements of the same stage, and how many slots they had, when an
- * earlier run of its dataset ended: where the tuner of this run begins. False: there was no such
- * run recently, it prefetched nothing, or n is NULL. */
-bool ef_notes_recall(const ef_stage_note *n, int *workers, int *slots);
+/* How many slots the same stage had when an earlier run of its dataset ended: where the tuner of
+ * this run begins. False: there was no such run recently, it prefetched nothing, or n is NULL. */
+bool ef_notes_recall(const ef_stage_note *n, int *slots);
+/* Likewise the state of the tuner of workers. False: there was no such run, or it had no tuner. */
 bool ef_notes_recall_tuner(const ef_stage_note *n, int *workers, int *pause, int *skipped);
 /* Keeps the notes of a run that ends, for ds.explain(); those of the last few runs stay. */
 void ef_notes_keep(const struct ef_run *run);

@@ -95,8 +95,8 @@ static ef_status *run_now(const ef_op *op, const ef_attrs *attrs, const ef_tenso
         *n_out = 1;
         return NULL;
     }
-    ef_status *s = ef_op_run_but(ef_context_here(), op, fields, (ef_tensor *const *)in, n_in,
-                                 unread, out, max_out, n_out);
+    ef_status *s = ef_op_run_some(ef_context_here(), op, fields, (ef_tensor *const *)in, n_in,
+                                  unread, out, max_out, n_out);
     ef_budget_keep(); /* its kernel may have made a primitive */
     return s;
 }

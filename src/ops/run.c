@@ -93,12 +93,12 @@ done:
 
 ef_status *ef_op_run(ef_context *context, const ef_op *op, const void *attrs, ef_tensor *const *in,
                      int n_in, ef_tensor *out, int max_out, int *n_out) {
-    return ef_op_run_but(context, op, attrs, in, n_in, 0, out, max_out, n_out);
+    return ef_op_run_some(context, op, attrs, in, n_in, 0, out, max_out, n_out);
 }
 
-ef_status *ef_op_run_but(ef_context *context, const ef_op *op, const void *attrs,
-                         ef_tensor *const *in, int n_in, uint32_t unread, ef_tensor *out,
-                         int max_out, int *n_out) {
+ef_status *ef_op_run_some(ef_context *context, const ef_op *op, const void *attrs,
+                          ef_tensor *const *in, int n_in, uint32_t unread, ef_tensor *out,
+                          int max_out, int *n_out) {
     ef_fact few[ON_STACK], few_handles[ON_STACK], few_outs[ON_STACK];
     ef_fact *facts = few, *handles = few_handles, *outs = few_outs;
     void *many = NULL;

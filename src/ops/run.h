@@ -10,10 +10,11 @@
  * their data. */
 ef_status *ef_op_run(ef_context *context, const ef_op *op, const void *attrs, ef_tensor *const *in,
                      int n_in, ef_tensor *out, int max_out, int *n_out);
-/* The same; bit k of `unread`: out[k] is never read, so its elements may be left undefined. */
-ef_status *ef_op_run_but(ef_context *context, const ef_op *op, const void *attrs,
-                         ef_tensor *const *in, int n_in, uint32_t unread, ef_tensor *out,
-                         int max_out, int *n_out);
+/* The same for a caller that reads some outputs only. Bit k of `unread`: out[k] is never read, so
+ * its elements may be left undefined. */
+ef_status *ef_op_run_some(ef_context *context, const ef_op *op, const void *attrs,
+                          ef_tensor *const *in, int n_in, uint32_t unread, ef_tensor *out,
+                          int max_out, int *n_out);
 /* run_small.c: runs a small elementwise op whose operands have one dtype and shape, so that nothing
  * is inferred or allocated. n_in is at least 1; `out` need not be zeroed. Returns false, having
  * done nothing, if the call is not of this kind. */

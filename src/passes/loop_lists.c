@@ -78,8 +78,7 @@ bool ef_loop_empties(const ef_graph *g, const ef_loop *l, const ef_edge *in, siz
 
 /* ---- lists that nobody reads ----------------------------------------------------------------- */
 
-/* How many inputs of nodes and outputs of g are e; the last such node is *reader, at its input *at.
- */
+/* How many inputs of nodes and outputs of g are e. The last such input is *at of *reader. */
 static int readers(const ef_graph *g, ef_edge e, const ef_node **reader, int *at) {
     int found = 0;
     for (size_t k = 0; k < g->n_nodes; k++)
@@ -99,7 +98,7 @@ static int count_readers(const ef_graph *g, ef_edge e) {
     return readers(g, e, &reader, &at);
 }
 
-/* Whether the condition, or anything in the body but the pop, reads variable k or what is popped.
+/* Whether anything but the pop reads variable k, in the condition or the body, or what is popped.
  */
 static bool is_read(const ef_loop *l, size_t k, const ef_node *pop) {
     return count_readers(l->cond, (ef_edge){l->cond->input[k], 0}) > 0 ||

@@ -217,8 +217,8 @@ ef_status *ef_frame_run(ef_frame *f) {
     return NULL;
 }
 
-/* A small value is copied. One number is copied as such: the kernel has
- * just stored it, and wider loads would wait until it is in the cache. */
+/* A small value is copied. A single number of four bytes is copied by a load of four bytes: the
+ * kernel has just stored it, and a wider load would wait until it is in the cache. */
 static void take_small(ef_tensor *out, const ef_tensor *t) {
     memcpy(out, t, offsetof(ef_tensor, data));
     out->data = out->small;

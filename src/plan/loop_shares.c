@@ -234,14 +234,17 @@ typedef struct slab {
     int64_t size, left; /* iterations */
 } slab;
 
-enum { ELSEWHERE = -2, ALONE = -1 }; /* memory comes from the plan; from an allocation */
+enum {
+    ELSEWHERE = -2, /* the plan has placed the value */
+    ALONE = -1      /* each value gets an allocation of its own */
+};
 
 struct ef_noted {
     const ef_loop_shares *from;
     int32_t n;            /* iterations */
     int64_t all, last[2]; /* iterations of this run, and of the last two */
     bool backward;        /* slabs are used from their ends */
-    int32_t *slab_of;     /* by operand: number of its slab, or ALONE, or ELSEWHERE */
+    int32_t *slab_of;     /* by operand: the number of its slab, or ALONE, or ELSEWHERE */
     slab *slab;
     int32_t n_slabs;
     noted_step *step;

@@ -331,27 +331,34 @@ static shaped_plan *to_evict(ef_program *p) {
     return s;
 }
 
-/* Whether a plan of this hash was evicted before; with `mark`, it is from now on. A size that comes
- * back is no new one: events tell them apart. The filter answers yes for a few per cent of the new
- * sizes once there were thousands. Without memory for it, the answer is no. */
-static bool was_evicted(ef_program *p, uint64_t hash, bool mark) {
-    if (p->gone == NULL && mark) p->gone = ef_calloc(1, GONE_BITS / 8);
-    if (p->gone == NULL) return false;
-    bool all = true;
-    for (int k = 0; k < GONE_MARKS; k++) {
-        uint64_t bit = (hash * 0x9E3779B97F4A7C15u >> 14 * k) & (GONE_BITS - 1);
-        uint8_t *at = &p->gone[bit / 8], one = (uint8_t)(1u << bit % 8);
-        all = all && (*at & one) != 0;
-        if (mark) *at |= one;
-    }
-    return all;
+/* Bit k of a plan in the filter of evicted ones. */
+static uint8_t *gone_byte(const ef_program *p, uint64_t hash, int k, uint8_t *bit) {
+    uint64_t at = (hash * 0x9E3779B97F4A7C15u >> 14 * k) & (GONE_BITS - 1);
+    *bit = (uint8_t)(1u << at % 8);
+    return &p->gone[at / 8];
+}
+
+/* Whether a plan of this hash was evicted before: events tell a size that comes back from a new
+ * one. The filter answers yes for a few per cent of the new sizes once there were thousands. */
+static bool was_evicted(const ef_program *p, uint64_t hash) {
+    uint8_t bit;
+    for (int k = 0; k < GONE_MARKS && p->gone != NULL; k++)
+        if (!(*gone_byte(p, hash, k, &bit) & bit)) return false;
+    return p->gone != NULL;
+}
+
+/* Without memory for the filter nothing is noted. */
+static void note_evicted(ef_program *p, uint64_t hash) {
+    uint8_t bit;
+    if (p->gone == NULL) p->gone = ef_calloc(1, GONE_BITS / 8);
+    for (int k = 0; k < GONE_MARKS && p->gone != NULL; k++) *gone_byte(p, hash, k, &bit) |= bit;
 }
 
 /* Evicts s. Returns it if nobody uses it, for the caller to free; else NULL. A plan in use is
  * credited now: its last user frees it, and evicting more meanwhile would not free its bytes. */
 static shaped_plan *evict(ef_program *p, shaped_plan *s) {
     forget(p, s);
-    was_evicted(p, s->hash, true);
+    note_evicted(p, s->hash);
     p->evicted++;
     s->evicted = true;
     note_oldest(p);
@@ -521,7 +528,7 @@ static shaped_plan *acquire(ef_context *context, ef_program *p, ef_tensor *const
             return NULL;
         }
         post_plan(began, p->newest != NULL ? p->newest->key : NULL, s->key, p->graph->n_inputs,
-                  was_evicted(p, s->hash, false));
+                  was_evicted(p, s->hash));
         p->made++;
         shaped_plan *there = find(p, in, context->wanted);
         if (there != NULL) { /* another thread did not wait, but planned the same */

@@ -36,9 +36,9 @@ typedef struct ef_row_program {
  * shapes alone, so any number of threads gives the same bits. */
 typedef struct ef_row_chain {
     ef_row_program *program;
-    size_t *row_bytes;       /* of each value that lives in a block */
-    size_t *own_bytes;       /* of each that has the same size whatever the number of rows, */
-    size_t *offset;          /* and where they are there */
+    /* By value that lives in a block: its bytes per row, bytes that it has whatever the number of
+     * rows, and where it begins in the block. */
+    size_t *row_bytes, *own_bytes, *offset;
     int n, n_inside, n_sums; /* programs; values in a block; programs that are EF_ROWS_SUMMED */
     int64_t rows, block, piece, pieces;
     size_t block_bytes,

@@ -124,7 +124,7 @@ static bool is_read(const ef_row_chain *c, uint8_t at) {
     return false;
 }
 
-/* Generated code need not store what nobody reads any more. */
+/* Generated code need not store what no program reads. */
 static void note_unread(ef_row_chain *c, int n_outside) {
     for (int k = 0; k < c->n; k++) {
         const ef_row_program *h = &c->program[k];

@@ -242,9 +242,8 @@ static request **oldest_idle(ef_session *s) {
     return at != NULL ? at : end;
 }
 
-/* Tells the budget the last use of the oldest idle request; once per tick is enough. Under the
- * lock.
- */
+/* Tells the budget the last use of the oldest idle request; once per tick is enough. The lock is
+ * held. */
 static void note_oldest(ef_session *s) {
     const request *r = *oldest_idle(s);
     ef_keeper_oldest(&s->keeper, r != NULL ? r->used : UINT64_MAX);

@@ -110,7 +110,8 @@ static bool draws(const ef_graph *g) {
     return false;
 }
 
-/* Finds the program or makes it. A graph that is not kept may serve to find one. */
+/* Finds the program or makes it. The traced graph itself serves to find one, but not to make one,
+ * since the program would keep it while others extend it. */
 static ef_status *find_program(ef_trace *t) {
     ef_graph *closed = NULL;
     if (ef_graph_is_whole(t->graph)) EF_TRY(ef_compile_known(t->graph, &t->program));

@@ -179,3 +179,4 @@ def test_errors_take_one_line(run, options, name, status, message):
     done = run(*options, name=name)
     assert (done.returncode, done.stdout) == (status, "")
     assert done.stderr.splitlines()[-1] == f"evenflow bench: {message}"
+    assert "bench_child.py" not in done.stderr  # a traceback shows the program's frames only

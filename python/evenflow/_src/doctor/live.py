@@ -79,6 +79,6 @@ def main(options, status):
     except KeyboardInterrupt:
         return 130
     except (OSError, ValueError, KeyError, TypeError) as e:
-        why = f"{e.strerror}; give a file that ef_doctor_save wrote" if isinstance(e, OSError) else "it was not written by ef_doctor_save; give a file that was"
-        print(f"evenflow doctor: cannot read {options.read or options.live!r}: {why}", file=sys.stderr)
+        why = e.strerror if isinstance(e, OSError) else "it was not written by ef_doctor_save"
+        print(f"evenflow doctor: cannot read {options.read or options.live!r}: {why}; give a file that ef_doctor_save wrote", file=sys.stderr)
         return 2

@@ -51,7 +51,8 @@ def _function(place):
 
 
 class Own:
-    """The sums of this process, and the most bytes its tensors took (`peak`; of another process it is None: unknown); `before`: those that are not to count, because they were made before."""
+    """The sums of this process, and `peak`, the most bytes that its tensors took (None of another process, where it is unknown).
+    before: sums that do not count, because they were made earlier."""
 
     def __init__(self, before=None):
         self.tallies, self.note = _core.event_tallies(), _core.event_note

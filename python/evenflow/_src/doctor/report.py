@@ -73,7 +73,7 @@ NOTED = ((True, "Not a cause"), (False, "Would matter in a longer run"))  # head
 def ended(ending):
     """The error that ended the program, as a sentence."""
     where = f"at {short(ending.place.file)}:{ending.place.line} " if ending.place else ""
-    return f"The program ended {where}with an error; this is what happened up to there. {ending.what}"
+    return f"The program ended {where}with an error (the report covers what happened before): {ending.what}"
 
 
 def as_text(findings, observed, stream=None, hidden=0, notes=(), ending=None):

@@ -194,6 +194,26 @@ def test_more_workers_are_used_where_the_function_waits(capsys):
     pytest.fail("a function that sleeps leaves the processors to others, but at most 2 workers were used")
 
 
+def test_the_consumer_may_make_the_elements_itself(capsys):
+    """Where workers compute and there are as many as may be, the tuner also tries none; then no element is lost or doubled."""
+    def computed(x):
+        y = tf.fill([300, 300], tf.cast(x, tf.float32))
+        return x + tf.cast(0.0 * tf.matmul(tf.tanh(tf.matmul(y, y)), y)[0, 0], tf.int64)
+    options = tf.data.Options()
+    options.autotune.cpu_budget = 2
+    for _ in range(5):  # beside busy processes the workers may seem to wait
+        ds, given, tried = Dataset.range(1500).map(computed, num_parallel_calls=AUTOTUNE).with_options(options), [], []
+        for x in ds:
+            given.append(int(x))
+            if len(given) % 5 == 0:
+                tried.append("trying 0 instead of" in explained(ds, capsys))
+        assert given == list(range(1500))
+        if any(tried) and False in tried[tried.index(True):]:  # it was tried, and a decision followed
+            assert no_threads_left()
+            return
+    pytest.fail("the tuner never let the consumer make the elements, or never decided on it")
+
+
 @pytest.mark.parametrize("name,value,most", [("enabled", False, None), ("cpu_budget", 3, 3)])
 def test_options_hold_the_tuner(name, value, most, capsys):
     options = tf.data.Options()

@@ -57,8 +57,10 @@ EF_EACH_INSTRUCTION(EF_DEFINE)
  * harms. */
 #ifdef __FMA__
 #define EF_FMA_F32(a, b, c) __builtin_fmaf((a), (b), (c))
+#define EF_FMA_F64(a, b, c) __builtin_fma((a), (b), (c))
 #else
 #define EF_FMA_F32(a, b, c) ((a) * (b) + (c))
+#define EF_FMA_F64(a, b, c) ((a) * (b) + (c))
 #endif
 
 static inline uint32_t ef_bits_of(float x) {

@@ -99,7 +99,15 @@ ROWS(bessel_i1e, 0, {0, 0.0}, {1e-10, 4.9999999995000001822e-11}, {0.1, 0.045298
      {25, 0.078576113319292772028}, {100, 0.039744153025130252674}, {1000, 0.01261093025692862947},
      {(double)INFINITY, 0}, {NAN, NAN})
 
+EF_TEST(short_series_suffice_for_floats) {
+    for (double x = -40; x < 40; x += 0.01) {
+        CHECK_NEAR(ef_bessel_i0e_float(x), ef_bessel_i0e(x), 2e-9 * ef_bessel_i0e(x));
+        CHECK_NEAR(ef_bessel_i1e_float(x), ef_bessel_i1e(x), 2e-9 * fabs(ef_bessel_i1e(x)));
+    }
+}
+
 int main(void) {
+    EF_RUN(short_series_suffice_for_floats);
     EF_RUN(digamma_rows);
     EF_RUN(lgamma_rows);
     EF_RUN(ndtri_rows);

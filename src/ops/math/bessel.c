@@ -4,8 +4,10 @@
 #include "kernels/special_loops.h"
 #include "ops/records.h"
 
-#define SPECIAL(N, name, cost, expr, keep, text, ...)                                           \
-    EF_FLOATS1(name, (float)(expr), expr)                                                       \
+#define SPECIAL(N, name, cost, expr, keep, text, ...) \
+    SPECIAL_AS(N, name, cost, expr, expr, keep, text, __VA_ARGS__)
+#define SPECIAL_AS(N, name, cost, e32, e64, keep, text, ...)                                    \
+    EF_FLOATS1(name, (float)(e32), e64)                                                         \
     EF_TILE_TABLE(name) = {EF_ROWS_FLOAT(name)};                                                \
     const ef_op ef_op_##N = {                                                                   \
         EF_UNARY(N, text),    .types = EF_T_FLOATS, .traits = EF_IN_PLACE,     .keeps = keep,   \
@@ -36,15 +38,15 @@ EF_UNARY_GRAD(bessel_i1,
 SPECIAL(BesselI1, bessel_i1, 10, ef_bessel_i1(x), KEEP_XY,
         "The modified Bessel function of order 1 at `x`.", ANYWHERE)
 EF_UNARY_GRAD(bessel_i0e, ef_mul(b, dy, ef_sub(b, E1("BesselI1e", x), ef_mul(b, E1("Sign", x), y))))
-SPECIAL(BesselI0e, bessel_i0e, 5, ef_bessel_i0e_loop(x), KEEP_XY,
-        "`exp(-|x|)` times the modified Bessel function of order 0.", ANYWHERE)
+SPECIAL_AS(BesselI0e, bessel_i0e, 5, ef_bessel_i0e_float((double)x), ef_bessel_i0e_loop(x), KEEP_XY,
+           "`exp(-|x|)` times the modified Bessel function of order 0.", ANYWHERE)
 static ef_value *i1e_slope(ef_build *b, ef_value *x, ef_value *y) {
     ef_value *turn = ef_mul(b, y, ef_add(b, E1("Sign", x), E1("Reciprocal", x)));
     return unless_zero(b, x, 0.5, ef_sub(b, E1("BesselI0e", x), turn));
 }
 EF_UNARY_GRAD(bessel_i1e, ef_mul(b, dy, i1e_slope(b, x, y)))
-SPECIAL(BesselI1e, bessel_i1e, 5, ef_bessel_i1e_loop(x), KEEP_XY,
-        "`exp(-|x|)` times the modified Bessel function of order 1.", ANYWHERE)
+SPECIAL_AS(BesselI1e, bessel_i1e, 5, ef_bessel_i1e_float((double)x), ef_bessel_i1e_loop(x), KEEP_XY,
+           "`exp(-|x|)` times the modified Bessel function of order 1.", ANYWHERE)
 
 /* ---- modified, second kind ------------------------------------------------------------------- */
 

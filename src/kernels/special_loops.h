@@ -186,45 +186,64 @@ EF_INLINED double ef_erfinv_loop(double x) {
 
 /* The power series of I0(x) and of I1(x) / (x/2) in z = (x/2)^2, for x up to 8: the factors are 1 /
  * k^2 and 1 / (k (k + 1)). */
-#define EF_FACTORS(S)                                                                              \
-    S(26)                                                                                          \
-    S(25)                                                                                          \
-    S(24)                                                                                          \
-    S(23)                                                                                          \
-    S(22)                                                                                          \
-    S(21)                                                                                          \
-    S(20)                                                                                          \
-    S(19) S(18) S(17) S(16) S(15) S(14) S(13) S(12) S(11) S(10) S(9) S(8) S(7) S(6) S(5) S(4) S(3) \
-        S(2) S(1)
+#define EF_FACTORS(S) \
+    S(26)             \
+    S(25)             \
+    S(24)             \
+    S(23)             \
+    S(22)             \
+    S(21)             \
+    S(20)             \
+    S(19)             \
+    S(18)             \
+    S(17) S(16) S(15) S(14) S(13) S(12) S(11) S(10) S(9) S(8) S(7) S(6) S(5) S(4) S(3) S(2) S(1)
 /* The asymptotic part: sqrt(x) exp(-x) I(x) for x from 8 on, by powers of t = 16/x - 1. */
-#define EF_I0_FAR(S)                                                                           \
-    S(-0x1.ada2c97f3fdddp-36)                                                                  \
-    S(0x1.90df137cc1a36p-34)                                                                   \
-    S(0x1.852f5d42d1ca3p-33)                                                                   \
-    S(-0x1.650b3e7f898b0p-31)                                                                  \
-    S(-0x1.5be16a36a0da0p-31)                                                                  \
-    S(0x1.295fc465ff477p-29)                                                                   \
-    S(0x1.ba2352eb42f20p-30)                                                                   \
-    S(-0x1.3756a636aa04fp-28) S(-0x1.ece52144ada18p-29) S(0x1.c034e59a2db9bp-28)               \
-        S(0x1.05248ba2f26a0p-27) S(-0x1.58ce729fc478ap-28) S(-0x1.cd5da3da6b614p-27)           \
-            S(-0x1.d72c8d3f0b6bcp-28) S(0x1.03bcdeab408e2p-27) S(0x1.7288379f891f7p-26)        \
-                S(0x1.51ccdc47b6c77p-25) S(0x1.7d0cd4fd1f2b8p-24) S(0x1.3f49ac32e14bfp-22)     \
-                    S(0x1.8e513c6a21829p-20) S(0x1.75e5ee702e57ap-17) S(0x1.1daa72b5ccfadp-13) \
-                        S(0x1.b87969bb93bcbp-9) S(0x1.9bd428ad249a5p-2)
-#define EF_I1_FAR(S)                                                                              \
-    S(0x1.8a72ab2fc6959p-36)                                                                      \
-    S(-0x1.a1752f6235857p-34)                                                                     \
-    S(-0x1.6612a100e112cp-33)                                                                     \
-    S(0x1.7455f3bd09231p-31)                                                                      \
-    S(0x1.42be4263f9ec5p-31)                                                                      \
-    S(-0x1.36f288e187d2ep-29)                                                                     \
-    S(-0x1.a250a944e85b4p-30)                                                                     \
-    S(0x1.475d4e2f2acfep-28) S(0x1.e14768d6db225p-29) S(-0x1.dd37812c1dd72p-28)                   \
-        S(-0x1.0821c71098c2bp-27) S(0x1.7ee7fbfb39f90p-28) S(0x1.e2d0791db759ap-27)               \
-            S(0x1.d68fdf13b4f0fp-28) S(-0x1.21ba2485afab4p-27) S(-0x1.91e870dc073a7p-26)          \
-                S(-0x1.727891f52aef6p-25) S(-0x1.ad8afba84040bp-24) S(-0x1.761383996dea0p-22)     \
-                    S(-0x1.ec8e127b73a3fp-20) S(-0x1.f89c2304c35d3p-17) S(-0x1.cbc54df1d28edp-13) \
-                        S(-0x1.3f796198ee63dp-7) S(0x1.8ebe783a84030p-2)
+#define EF_I0_FAR(S)          \
+    S(-0x1.ada2c97f3fdddp-36) \
+    S(0x1.90df137cc1a36p-34)  \
+    S(0x1.852f5d42d1ca3p-33)  \
+    S(-0x1.650b3e7f898b0p-31) \
+    S(-0x1.5be16a36a0da0p-31) \
+    S(0x1.295fc465ff477p-29)  \
+    S(0x1.ba2352eb42f20p-30)  \
+    S(-0x1.3756a636aa04fp-28) \
+    S(-0x1.ece52144ada18p-29) \
+    S(0x1.c034e59a2db9bp-28)  \
+    S(0x1.05248ba2f26a0p-27)  \
+    S(-0x1.58ce729fc478ap-28) \
+    S(-0x1.cd5da3da6b614p-27) \
+    S(-0x1.d72c8d3f0b6bcp-28) \
+    S(0x1.03bcdeab408e2p-27)  \
+    S(0x1.7288379f891f7p-26)  \
+    S(0x1.51ccdc47b6c77p-25)  \
+    S(0x1.7d0cd4fd1f2b8p-24)  \
+    S(0x1.3f49ac32e14bfp-22)  \
+    S(0x1.8e513c6a21829p-20)  \
+    S(0x1.75e5ee702e57ap-17)  \
+    S(0x1.1daa72b5ccfadp-13) S(0x1.b87969bb93bcbp-9) S(0x1.9bd428ad249a5p-2)
+#define EF_I1_FAR(S)          \
+    S(0x1.8a72ab2fc6959p-36)  \
+    S(-0x1.a1752f6235857p-34) \
+    S(-0x1.6612a100e112cp-33) \
+    S(0x1.7455f3bd09231p-31)  \
+    S(0x1.42be4263f9ec5p-31)  \
+    S(-0x1.36f288e187d2ep-29) \
+    S(-0x1.a250a944e85b4p-30) \
+    S(0x1.475d4e2f2acfep-28)  \
+    S(0x1.e14768d6db225p-29)  \
+    S(-0x1.dd37812c1dd72p-28) \
+    S(-0x1.0821c71098c2bp-27) \
+    S(0x1.7ee7fbfb39f90p-28)  \
+    S(0x1.e2d0791db759ap-27)  \
+    S(0x1.d68fdf13b4f0fp-28)  \
+    S(-0x1.21ba2485afab4p-27) \
+    S(-0x1.91e870dc073a7p-26) \
+    S(-0x1.727891f52aef6p-25) \
+    S(-0x1.ad8afba84040bp-24) \
+    S(-0x1.761383996dea0p-22) \
+    S(-0x1.ec8e127b73a3fp-20) \
+    S(-0x1.f89c2304c35d3p-17) \
+    S(-0x1.cbc54df1d28edp-13) S(-0x1.3f796198ee63dp-7) S(0x1.8ebe783a84030p-2)
 EF_POLYNOMIAL(i0_far, EF_I0_FAR)
 EF_POLYNOMIAL(i1_far, EF_I1_FAR)
 
@@ -245,18 +264,26 @@ EF_BESSEL_IE(ef_bessel_i1e_loop, EF_FACTORS, EF_FACTOR_1, ef_i1_far, c / 2, copy
 /* The same with fewer terms, for results that are rounded to float: relative error 1e-9. */
 #define EF_FACTORS_FLOAT(S) \
     S(16) S(15) S(14) S(13) S(12) S(11) S(10) S(9) S(8) S(7) S(6) S(5) S(4) S(3) S(2) S(1)
-#define EF_I0_FAR_FLOAT(S)                                                         \
-    S(-0x1.ea40bb501e1bep-28)                                                      \
-    S(-0x1.1875620ec70c8p-27)                                                      \
-    S(0x1.4c84c83d64f89p-26) S(0x1.ad64aa9d72e97p-25) S(0x1.82b19d70f4e41p-24)     \
-        S(0x1.3b335f55742b5p-22) S(0x1.8e3f6e7fdf997p-20) S(0x1.75eb2cbbc8e60p-17) \
-            S(0x1.1daa748ce5c44p-13) S(0x1.b879697b53c10p-9) S(0x1.9bd428ad249a5p-2)
-#define EF_I1_FAR_FLOAT(S)                                                            \
-    S(0x1.052aebac8618ap-27)                                                          \
-    S(0x1.21b1a7c512031p-27)                                                          \
-    S(-0x1.7023c59b1253bp-26) S(-0x1.d64696ef8afb4p-25) S(-0x1.b2e10543c215ap-24)     \
-        S(-0x1.719441c7cdd4ap-22) S(-0x1.ec7cf39e2f21cp-20) S(-0x1.f8a1f04d22d29p-17) \
-            S(-0x1.cbc54fb943d4fp-13) S(-0x1.3f7961871d69ep-7) S(0x1.8ebe783a84030p-2)
+#define EF_I0_FAR_FLOAT(S)    \
+    S(-0x1.ea40bb501e1bep-28) \
+    S(-0x1.1875620ec70c8p-27) \
+    S(0x1.4c84c83d64f89p-26)  \
+    S(0x1.ad64aa9d72e97p-25)  \
+    S(0x1.82b19d70f4e41p-24)  \
+    S(0x1.3b335f55742b5p-22)  \
+    S(0x1.8e3f6e7fdf997p-20)  \
+    S(0x1.75eb2cbbc8e60p-17)  \
+    S(0x1.1daa748ce5c44p-13) S(0x1.b879697b53c10p-9) S(0x1.9bd428ad249a5p-2)
+#define EF_I1_FAR_FLOAT(S)    \
+    S(0x1.052aebac8618ap-27)  \
+    S(0x1.21b1a7c512031p-27)  \
+    S(-0x1.7023c59b1253bp-26) \
+    S(-0x1.d64696ef8afb4p-25) \
+    S(-0x1.b2e10543c215ap-24) \
+    S(-0x1.719441c7cdd4ap-22) \
+    S(-0x1.ec7cf39e2f21cp-20) \
+    S(-0x1.f8a1f04d22d29p-17) \
+    S(-0x1.cbc54fb943d4fp-13) S(-0x1.3f7961871d69ep-7) S(0x1.8ebe783a84030p-2)
 EF_POLYNOMIAL(i0_far_float, EF_I0_FAR_FLOAT)
 EF_POLYNOMIAL(i1_far_float, EF_I1_FAR_FLOAT)
 EF_BESSEL_IE(ef_bessel_i0e_float, EF_FACTORS_FLOAT, EF_FACTOR_0, ef_i0_far_float, 1, size)

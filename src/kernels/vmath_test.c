@@ -137,6 +137,8 @@ EF_TEST(special_functions) {
     CHECK_NEAR(ef_igammac(1, 50) * exp(50), 1, 1e-13);
     CHECK_NEAR(ef_igamma(0.5, 2), erf(sqrt(2)), 1e-15);
     CHECK_NEAR(ef_igamma(1e6, 1e6), 0.50013298075, 1e-9);
+    CHECK_NEAR(ef_igamma(23.077871809238054, 17.522119152105663), 0.11622854782979312, 1e-15);
+    CHECK_NEAR(ef_igammac(21.15600975509749, 24.232789734594235), 0.23863041196159246, 1e-15);
     CHECK_NEAR(ef_igamma_grad_a(2, 3), (ef_igamma(2 + 1e-5, 3) - ef_igamma(2 - 1e-5, 3)) / 2e-5,
                1e-9);
     CHECK_NEAR(ef_igamma_grad_a(5, 3), (ef_igamma(5 + 1e-5, 3) - ef_igamma(5 - 1e-5, 3)) / 2e-5,

@@ -53,6 +53,7 @@ ROWS = [
     ("src/ops/example.h", "EF_EXAMPLE_MAX_IN", "the example is rejected", "examples are read by tests only"),
     ("src/ops/example.c", "MAX_VARS", "further types are not varied", "examples are read by tests only"),
     ("src/ops/elementwise.c", "MAX_IN", "rejected with an error", "no elementwise op has more inputs"),
+    ("src/kernels/fft.c", "MOST_IN_LINES MOST_WORKERS", "lines are transformed another way", "buffers of a thread fit its cache"),
     ("src/ops/run_small.c", "MOST", "the op takes the usual path", "elements that fit into a tensor itself"),
     ("src/ops/state/variable.h", "EF_MAX_LOCKED", "does not occur: the records of optimizers have the number",
      "the variables that one update locks"),

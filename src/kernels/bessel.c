@@ -1,35 +1,16 @@
 /* Modified Bessel functions: power series near the origin, asymptotic series or an integral far
  * from it. (Those of the first and second kind are libm's.) */
 #include "kernels/special.h"
+#include "kernels/special_loops.h"
 #include <float.h>
-#include <math.h>
 
 #define PI 3.14159265358979323846
 #define EULER 0.57721566490153286061
 #define EPS DBL_EPSILON
 
-/* e^-x I_v(x), x >= 0: the power series has no cancellation; from 25 on the asymptotic series
- * reaches full precision. */
-static double ie(int v, double x) {
-    if (x == INFINITY) return 0;
-    if (x < 25) {
-        double z = x * x / 4, term = v == 0 ? 1 : x / 2, sum = term;
-        for (int k = 1; k < 200 && term > EPS / 4 * sum; k++) {
-            term *= z / (k * (double)(k + v));
-            sum += term;
-        }
-        return sum * exp(-x);
-    }
-    double sum = 1, term = 1, mu = 4.0 * v * v;
-    for (int k = 1; k < 60; k++) {
-        term *= ((2 * k - 1) * (2.0 * k - 1) - mu) / (k * 8 * x);
-        sum += term;
-        if (fabs(term) < EPS / 4 * sum) break;
-    }
-    return sum / sqrt(2 * PI * x);
-}
-double ef_bessel_i0e(double x) { return isnan(x) ? x : ie(0, fabs(x)); }
-double ef_bessel_i1e(double x) { return isnan(x) ? x : copysign(ie(1, fabs(x)), x); }
+double ef_bessel_i0e(double x) { return ef_bessel_i0e_loop(x); }
+double ef_bessel_i1e(double x) { return ef_bessel_i1e_loop(x); }
+static double ie(int v, double x) { return v == 0 ? ef_bessel_i0e(x) : ef_bessel_i1e(x); }
 
 /* e^|x| times y, without overflow if only the factor is too large; NaN at infinity, as in
  * TensorFlow. */

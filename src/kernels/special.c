@@ -1,12 +1,12 @@
 /* Special functions. Each uses the textbook pair of a series near the origin and an expansion far
  * from it; the functions say where they switch. */
 #include "kernels/special.h"
+#include "kernels/special_loops.h"
 #include <float.h>
-#include <math.h>
-#include <stdbool.h>
 
 #define PI 3.14159265358979323846
 #define EPS DBL_EPSILON
+#define FLOAT_EPS 0x1p-36   /* where a series may end if the result is rounded to float */
 enum { MAX_TERMS = 20000 }; /* series end much earlier, except for arguments of many millions */
 
 double ef_lgamma(double x) {
@@ -14,34 +14,21 @@ double ef_lgamma(double x) {
     return lgamma_r(x, &sign); /* lgamma itself writes a global variable */
 }
 
-/* Numerators of the Bernoulli numbers' series: B(2k), k = 1, 2, ... */
-static const double bernoulli[] = {1.0 / 6,       -1.0 / 30,       1.0 / 42,      -1.0 / 30,
-                                   5.0 / 66,      -691.0 / 2730,   7.0 / 6,       -3617.0 / 510,
-                                   43867.0 / 798, -174611.0 / 330, 854513.0 / 138};
-enum { BERNOULLIS = sizeof bernoulli / sizeof *bernoulli };
+double ef_digamma(double x) { return ef_digamma_loop(x); }
 
-/* ---- gamma and its derivatives --------------------------------------------------------------- */
-
-double ef_digamma(double x) {
-    double shift = 0;
-    if (x <= 0) { /* reflected at 1/2; poles at 0, -1, -2, ... */
-        if (x == rint(x)) return NAN;
-        double part = x - rint(x); /* cot(pi x) from the distance to the nearest integer */
-        shift = fabs(part) == 0.5 ? 0 : -PI / tan(PI * part);
-        x = 1 - x;
-    }
-    if (x == INFINITY || isnan(x)) return x;
-    while (x < 10) {
-        shift -= 1 / x;
-        x += 1;
-    }
-    double z = 1 / (x * x), power = z, sum = 0;
-    for (int k = 0; k < 8; k++) {
-        sum += bernoulli[k] / (2 * (k + 1)) * power;
-        power *= z;
-    }
-    return shift + log(x) - 0.5 / x - sum;
-}
+/* Bernoulli numbers B(2k) divided by (2k)!, k = 1, 2, ... */
+static const double bernoulli[] = {1.0 / 12,
+                                   -1.0 / 720,
+                                   1.0 / 30240,
+                                   -1.0 / 1209600,
+                                   1.0 / 47900160,
+                                   -691.0 / 1307674368000,
+                                   1.0 / 74724249600,
+                                   -3617.0 / 10670622842880000,
+                                   43867.0 / 5109094217170944000,
+                                   -174611.0 / 802857662698291200000.0,
+                                   854513.0 / (138 * 1124000727777607680000.0)};
+enum { BERNOULLIS = sizeof bernoulli / sizeof *bernoulli, ZETA_BLOCK = 4 };
 
 double ef_zeta(double x, double q) {
     if (x == 1) return INFINITY;
@@ -58,30 +45,34 @@ double ef_zeta(double x, double q) {
     double sum = 0;
     if (q > 0x1p60) return pow(q, 1 - x) / (x - 1); /* the sum is equal to the integral */
     while (q < 10 + x) {                            /* from there on the expansion converges */
-        double term = pow(q, -x);
-        sum += term;
-        if (term < EPS / 4 * sum || term == 0) return sum;
-        q += 1;
+        double terms[ZETA_BLOCK];
+        _Pragma("omp simd") for (int k = 0; k < ZETA_BLOCK; k++) terms[k] = pow(q + k, -x);
+        for (int k = 0; k < ZETA_BLOCK && q < 10 + x; k++, q += 1) {
+            sum += terms[k];
+            if (terms[k] < EPS / 4 * sum || terms[k] == 0) return sum;
+        }
     }
     /* The Euler-Maclaurin formula gives the rest. */
     double term = pow(q, -x), factor = x;
     sum += term * q / (x - 1) + 0.5 * term;
     term /= q;
+    double inverse = 1 / (q * q);
     for (int k = 0; k < BERNOULLIS; k++) {
         double add = bernoulli[k] * factor * term;
-        for (int j = 2; j <= 2 * (k + 1); j++) add /= j;
         sum += add;
         if (fabs(add) < EPS / 4 * fabs(sum)) break;
         factor *= (x + 2 * k + 1) * (x + 2 * k + 2);
-        term /= q * q;
+        term *= inverse;
     }
     return sum;
 }
 
 double ef_polygamma(double n, double x) {
+    double factorial = 1;
     if (!(n >= 0) || n != floor(n)) return NAN;
     if (n == 0) return ef_digamma(x);
-    double size = exp(ef_lgamma(n + 1)) * ef_zeta(n + 1, x);
+    for (int k = 2; k <= n && k <= 20; k++) factorial *= k;
+    double size = (n <= 20 ? factorial : exp(ef_lgamma(n + 1))) * ef_zeta(n + 1, x);
     return fmod(n, 2) == 0 ? -size : size;
 }
 
@@ -91,15 +82,22 @@ double ef_polygamma(double n, double x) {
  * logarithms would cancel. */
 static double gamma_density(double a, double x) {
     if (a < 20) return exp(a * log(x) - x - ef_lgamma(a));
-    double off = (x - a) / a, r = 1 / a;
-    double stirling =
-        1 + r * (1.0 / 12 + r * (1.0 / 288 + r * (-139.0 / 51840 + r * (-571.0 / 2488320))));
+    double off = (x - a) / a, r = 1 / a, stirling = r * ef_stirling_sum(r * r);
     double shape = fabs(off) < 0.5 ? log1p(off) - off : log(x / a) - off;
-    return sqrt(a / (2 * PI)) * exp(a * shape) / stirling;
+    return sqrt(a / (2 * PI)) * exp(a * shape - stirling);
 }
 
-/* sum of x^n / ((a+1) ... (a+n)), and its derivative by a */
-static double gamma_series(double a, double x, double *slope) {
+/* sum of x^n / ((a+1) ... (a+n)) */
+static double gamma_series(double a, double x, double eps) {
+    double sum = 1, term = 1;
+    for (int n = 1; n < MAX_TERMS && term > eps * sum; n++) {
+        term *= x / (a + n);
+        sum += term;
+    }
+    return sum;
+}
+/* The same, and its derivative by a. */
+static double gamma_series_slope(double a, double x, double *slope) {
     double sum = 1, term = 1, term_slope = 0;
     *slope = 0;
     for (int n = 1; n < MAX_TERMS; n++) {
@@ -113,8 +111,26 @@ static double gamma_series(double a, double x, double *slope) {
     return sum;
 }
 
-/* The continued fraction of the upper function, by its convergents p/q, and its derivative by a. */
-static double gamma_fraction(double a, double x, double *slope) {
+/* The continued fraction of the upper function, by its convergents p/q. */
+static double gamma_fraction(double a, double x, double eps) {
+    double y = 1 - a, z = x + y + 1;
+    double p2 = 1, q2 = x, p1 = x + 1, q1 = z * x, value = p1 / q1;
+    for (int c = 1; c < MAX_TERMS; c++) {
+        y += 1;
+        z += 2;
+        double yc = y * c, p = p1 * z - p2 * yc, q = q1 * z - q2 * yc;
+        p2 = p1, p1 = p, q2 = q1, q1 = q;
+        if (q != 0) {
+            double next = p / q, change = fabs(next - value);
+            value = next;
+            if (change <= eps * fabs(next)) break;
+        }
+        if (fabs(p) > 1e100) p2 *= 1e-100, p1 *= 1e-100, q2 *= 1e-100, q1 *= 1e-100;
+    }
+    return value;
+}
+/* The same, and its derivative by a. */
+static double gamma_fraction_slope(double a, double x, double *slope) {
     double y = 1 - a, z = x + y + 1;
     double p2 = 1, q2 = x, p1 = x + 1, q1 = z * x, value = p1 / q1;
     double dp2 = 0, dq2 = 0, dp1 = 0, dq1 = -x, d = (dp1 - value * dq1) / q1;
@@ -144,22 +160,24 @@ static double gamma_fraction(double a, double x, double *slope) {
 
 static bool near_origin(double a, double x) { return x <= 1 || x <= a; }
 
-double ef_igamma(double a, double x) {
-    double slope;
+static double igamma(double a, double x, double eps) {
     if (x == 0) return 0;
     if (isnan(a) || !(x > 0) || a <= 0) return NAN;
     if (a == INFINITY || x == INFINITY) return a == INFINITY ? 0 : 1;
-    if (near_origin(a, x)) return gamma_density(a, x) / a * gamma_series(a, x, &slope);
-    return 1 - gamma_density(a, x) * gamma_fraction(a, x, &slope);
+    if (near_origin(a, x)) return gamma_density(a, x) / a * gamma_series(a, x, eps);
+    return 1 - gamma_density(a, x) * gamma_fraction(a, x, eps);
 }
-double ef_igammac(double a, double x) {
-    double slope;
+static double igammac(double a, double x, double eps) {
     if (isnan(a) || !(x >= 0) || a <= 0) return NAN;
     if (x == INFINITY) return 0;
     if (x == 0 || a == INFINITY) return 1;
-    if (near_origin(a, x)) return 1 - gamma_density(a, x) / a * gamma_series(a, x, &slope);
-    return gamma_density(a, x) * gamma_fraction(a, x, &slope);
+    if (near_origin(a, x)) return 1 - gamma_density(a, x) / a * gamma_series(a, x, eps);
+    return gamma_density(a, x) * gamma_fraction(a, x, eps);
 }
+double ef_igamma(double a, double x) { return igamma(a, x, EPS); }
+float ef_igamma_F32(float a, float x) { return (float)igamma((double)a, (double)x, FLOAT_EPS); }
+double ef_igammac(double a, double x) { return igammac(a, x, EPS); }
+float ef_igammac_F32(float a, float x) { return (float)igammac((double)a, (double)x, FLOAT_EPS); }
 double ef_igamma_grad_a(double a, double x) {
     double slope;
     if (x == 0) return 0;
@@ -167,17 +185,17 @@ double ef_igamma_grad_a(double a, double x) {
     if (x == INFINITY || a == INFINITY) return 0;
     double density = gamma_density(a, x);
     if (near_origin(a, x)) {
-        double sum = gamma_series(a, x, &slope);
+        double sum = gamma_series_slope(a, x, &slope);
         return density / a * (slope + sum * (log(x) - ef_digamma(a) - 1 / a));
     }
-    double value = gamma_fraction(a, x, &slope);
+    double value = gamma_fraction_slope(a, x, &slope);
     return -density * (slope + value * (log(x) - ef_digamma(a)));
 }
 
 /* ---- incomplete beta ------------------------------------------------------------------------- */
 
 /* Lentz's evaluation of the continued fraction; it converges fast for x below the mean. */
-static double beta_fraction(double a, double b, double x) {
+static double beta_fraction(double a, double b, double x, double eps) {
     const double tiny = 1e-300;
     double c = 1, d = 1 - (a + b) * x / (a + 1);
     d = 1 / (fabs(d) < tiny ? tiny : d);
@@ -194,41 +212,23 @@ static double beta_fraction(double a, double b, double x) {
             change = c * d;
             h *= change;
         }
-        if (fabs(change - 1) <= EPS) break;
+        if (fabs(change - 1) <= eps) break;
     }
     return h;
 }
-double ef_betainc(double a, double b, double x) {
+static double betainc(double a, double b, double x, double eps) {
     if (!(a > 0 && b > 0 && x >= 0 && x <= 1)) return NAN;
     if (x == 0 || x == 1) return x;
     double front = exp(a * log(x) + b * log1p(-x) + ef_lgamma(a + b) - ef_lgamma(a) - ef_lgamma(b));
-    if (x < (a + 1) / (a + b + 2)) return front / a * beta_fraction(a, b, x);
-    return 1 - front / b * beta_fraction(b, a, 1 - x);
+    if (x < (a + 1) / (a + b + 2)) return front / a * beta_fraction(a, b, x, eps);
+    return 1 - front / b * beta_fraction(b, a, 1 - x, eps);
+}
+double ef_betainc(double a, double b, double x) { return betainc(a, b, x, EPS); }
+float ef_betainc_F32(float a, float b, float x) {
+    return (float)betainc((double)a, (double)b, (double)x, FLOAT_EPS);
 }
 
 /* ---- inverses of the error function ---------------------------------------------------------- */
 
-/* y >= 0 with erf(y) = x and erfc(y) = tail (both are given, since one of them is more accurate):
- * an estimate from the logarithm of the tail, then Halley's steps. */
-static double erf_inverse(double x, double tail) {
-    double w = log(tail * (2 - tail)), t = 2 / (PI * 0.147) + w / 2;
-    double y = sqrt(sqrt(t * t - w / 0.147) - t);
-    for (int k = 0; k < 3; k++) {
-        double miss = x < 0.5 ? erf(y) - x : tail - erfc(y);
-        double newton = miss / (2 / sqrt(PI) * exp(-y * y));
-        y -= newton / (1 + y * newton);
-    }
-    return y;
-}
-double ef_erfinv(double x) {
-    double size = fabs(x);
-    if (size == 0) return x;
-    if (!(size < 1)) return size == 1 ? copysign(INFINITY, x) : NAN;
-    return copysign(erf_inverse(size, 1 - size), x);
-}
-double ef_ndtri(double p) {
-    if (!(p > 0 && p < 1)) return p == 0 ? -INFINITY : p == 1 ? INFINITY : NAN;
-    double tail = 2 * (p < 0.5 ? p : 1 - p);
-    double y = tail == 1 ? 0 : sqrt(2) * erf_inverse(1 - tail, tail);
-    return p < 0.5 ? -y : y;
-}
+double ef_erfinv(double x) { return ef_erfinv_loop(x); }
+double ef_ndtri(double p) { return ef_ndtri_loop(p); }

@@ -11,7 +11,10 @@ double ef_zeta(double x, double q);      /* sum of (q + k)^-x over k >= 0; x > 1
 double ef_igamma(double a, double x);    /* lower incomplete gamma, divided by gamma(a) */
 double ef_igammac(double a, double x);   /* 1 - igamma */
 double ef_igamma_grad_a(double a, double x);
+float ef_igamma_F32(float a, float x); /* the same, as accurate as a float */
+float ef_igammac_F32(float a, float x);
 double ef_betainc(double a, double b, double x); /* regularised incomplete beta */
+float ef_betainc_F32(float a, float b, float x);
 double ef_erfinv(double x);
 double ef_ndtri(double p); /* quantile of the normal distribution */
 

@@ -8,6 +8,8 @@
 #include <string.h>
 
 enum { MAX_IN = 8, BLOCK_BYTES = 4096, SHORT_RUN = 48 };
+enum { SMALL_COUNT = 16384 };     /* so many cheap elements are not worth a second thread, */
+static const double few_ns = 2e4; /* nor are expensive ones that take this long in all */
 
 /* One iteration over the output, shared read-only by the threads. */
 typedef struct walk {
@@ -175,8 +177,8 @@ static double cost_of(const walk *w) {
     return 0.2 + 0.025 * bytes;
 }
 
-static void walk_all(ef_tile_fn *tile, const void *attrs, int n_in, ef_tensor *const *in,
-                     ef_tensor *out, int64_t count) {
+static void walk_all(ef_tile_fn *tile, const void *attrs, double cost_ns, int n_in,
+                     ef_tensor *const *in, ef_tensor *out, int64_t count) {
     walk w = {.tile = tile, .attrs = attrs, .n_in = n_in, .out = out->data};
     w.out_size = (int)ef_dtype_size((ef_dtype)out->dtype);
     for (int k = 0; k < n_in; k++) {
@@ -189,7 +191,7 @@ static void walk_all(ef_tile_fn *tile, const void *attrs, int n_in, ef_tensor *c
         w.blocks = true;
         w.inner *= w.dim[w.n_dims - 2];
     }
-    ef_parallel(count, 1024, cost_of(&w), walk_range, &w);
+    ef_parallel(count, cost_ns > 0 ? 128 : 1024, cost_of(&w) + cost_ns, walk_range, &w);
 }
 
 /* True if every operand has the output's shape or is one element: one run computes the output. */
@@ -206,19 +208,26 @@ static bool flat(int n_in, ef_tensor *const *in, const ef_tensor *out, unsigned 
     return true;
 }
 
-void ef_elementwise(ef_tile_fn *tile, const void *attrs, int n_in, ef_tensor *const *in,
-                    ef_tensor *out) {
+/* cost_ns: as in the op's record. */
+static void run_tile(ef_tile_fn *tile, const void *attrs, double cost_ns, int n_in,
+                     ef_tensor *const *in, ef_tensor *out) {
     const void *p[MAX_IN];
     unsigned scalars;
     int64_t count = ef_count(out);
     if (EF_UNLIKELY(count <= 0)) return;
-    if (count == 1 || (count < 16384 && flat(n_in, in, out, &scalars))) {
+    bool small = count < SMALL_COUNT && (double)count * cost_ns < few_ns;
+    if (count == 1 || (small && flat(n_in, in, out, &scalars))) {
         if (count == 1) scalars = 0;
         for (int k = 0; k < n_in; k++) p[k] = in[k]->data;
         tile(out->data, p, count, scalars, attrs);
         return;
     }
-    walk_all(tile, attrs, n_in, in, out, count);
+    walk_all(tile, attrs, cost_ns, n_in, in, out, count);
+}
+
+void ef_elementwise(ef_tile_fn *tile, const void *attrs, int n_in, ef_tensor *const *in,
+                    ef_tensor *out) {
+    run_tile(tile, attrs, 0, n_in, in, out);
 }
 
 ef_status *ef_run_elementwise(const ef_call *c) {
@@ -239,6 +248,6 @@ ef_status *ef_run_elementwise(const ef_call *c) {
                         "%s: there is no kernel for %s on the CPU (cast the inputs to "
                         "a type that has one)",
                         op->name, ef_dtype_name((ef_dtype)c->in[0]->dtype));
-    ef_elementwise(tile, c->attrs, c->n_in, c->in, c->out[0]);
+    run_tile(tile, c->attrs, (double)op->cost_ns, c->n_in, c->in, c->out[0]);
     return NULL;
 }

@@ -201,6 +201,7 @@ struct ef_op {
     ef_tile_fn *const *tile; /* by dtype of input tile_key; NULL entries: not for that dtype */
     int tile_key;
     ef_tile_pick *pick_tile; /* instead of tile, where one dtype does not decide (Cast) */
+    float cost_ns;    /* elementwise: what one element takes, if that is much more than moving it */
     const char *expr; /* the same as C source text: "x + y"; src/jit compiles a large subset of C
                        * expressions */
     /* What graphs, passes and the planner need to know about the op. */

@@ -2,29 +2,47 @@
  * (with a negative exponent). A tile cannot report an error, so the records have only the float
  * tiles, which fusion may use; integers go through a kernel that checks the operands first. The
  * smallest integer divided by -1 wraps. */
+#include "base/pool.h"
 #include "kernels/vcomplex.h"
 #include "kernels/vmath.h"
 #include "ops/records.h"
+#include <stdatomic.h>
 
 /* ---- integer arithmetic ---------------------------------------------------------------------- */
 
+/* x / y for y > 0 or y < -1. There are vector instructions for the division of floats only. A
+ * quotient that is no integer differs from the nearest one by more than a float type rounds that
+ * has twice as many bits, so dropping the fraction gives the quotient of the integers. */
+#define DIVIDE_AS(SUF, T, REAL) \
+    static inline T whole_##SUF(T x, T y) { return (T)((REAL)x / (REAL)y); }
+DIVIDE_AS(I8, int8_t, float)
+DIVIDE_AS(I16, int16_t, float)
+DIVIDE_AS(I32, int32_t, double)
+static inline int64_t whole_I64(int64_t x, int64_t y) { return x / y; }
+
 /* Signed: U is the unsigned type of the same size. y is never 0 here. */
-#define SIGNED(SUF, T, U)                                                                     \
-    static inline T quotient_##SUF(T x, T y) { return y == -1 ? (T)(0 - (U)x) : (T)(x / y); } \
-    static inline T remainder_##SUF(T x, T y) { return y == -1 ? 0 : (T)(x % y); }            \
-    static inline T floor_quotient_##SUF(T x, T y) {                                          \
-        T q = quotient_##SUF(x, y), r = remainder_##SUF(x, y);                                \
-        return r != 0 && (r < 0) != (y < 0) ? (T)(q - 1) : q;                                 \
-    }                                                                                         \
-    static inline T floor_remainder_##SUF(T x, T y) {                                         \
-        T r = remainder_##SUF(x, y);                                                          \
-        return r != 0 && (r < 0) != (y < 0) ? (T)(r + y) : r;                                 \
-    }                                                                                         \
-    static inline T power_##SUF(T x, T y) { /* by squaring, y >= 0 */                         \
-        uint64_t r = 1, p = (uint64_t)x;                                                      \
-        for (U e = (U)y; e != 0; e >>= 1, p *= p)                                             \
-            if (e & 1u) r *= p;                                                               \
-        return (T)r;                                                                          \
+#define SIGNED(SUF, T, U)                                             \
+    static inline T quotient_##SUF(T x, T y) {                        \
+        T q = whole_##SUF(x, y == -1 ? 1 : y);                        \
+        return y == -1 ? (T)(0 - (U)x) : q;                           \
+    }                                                                 \
+    static inline T remainder_##SUF(T x, T y) {                       \
+        T q = whole_##SUF(x, y == -1 ? 1 : y);                        \
+        return y == -1 ? 0 : (T)((U)x - (U)q * (U)y);                 \
+    }                                                                 \
+    static inline T floor_quotient_##SUF(T x, T y) {                  \
+        T q = quotient_##SUF(x, y), r = remainder_##SUF(x, y);        \
+        return r != 0 && (r < 0) != (y < 0) ? (T)(q - 1) : q;         \
+    }                                                                 \
+    static inline T floor_remainder_##SUF(T x, T y) {                 \
+        T r = remainder_##SUF(x, y);                                  \
+        return r != 0 && (r < 0) != (y < 0) ? (T)(r + y) : r;         \
+    }                                                                 \
+    static inline T power_##SUF(T x, T y) { /* by squaring, y >= 0 */ \
+        uint64_t r = 1, p = (uint64_t)x;                              \
+        for (U e = (U)y; e != 0; e >>= 1, p *= p)                     \
+            if (e & 1u) r *= p;                                       \
+        return (T)r;                                                  \
     }
 SIGNED(I8, int8_t, uint8_t)
 SIGNED(I16, int16_t, uint16_t)
@@ -48,19 +66,47 @@ EF_EACH_SIGNED(POW_TILE)
 
 /* ---- checking the operands ------------------------------------------------------------------- */
 
+/* First element in [from, to) that is 0, or -1. Blocks are tested without leaving the loop early,
+ * which is vector code. */
+#define FIND_ZERO(SUF, T)                                                  \
+    static int64_t find_zero_##SUF(const T *v, int64_t from, int64_t to) { \
+        for (int64_t i = from; i < to; i += FIND_BLOCK) {                  \
+            int64_t end = to - i < FIND_BLOCK ? to : i + FIND_BLOCK;       \
+            T found = 0;                                                   \
+            for (int64_t k = i; k < end; k++) found |= (T)(v[k] == 0);     \
+            for (int64_t k = i; found != 0 && k < end; k++)                \
+                if (v[k] == 0) return k;                                   \
+        }                                                                  \
+        return -1;                                                         \
+    }
+enum { FIND_BLOCK = 512 };
+EF_EACH_UNSIGNED(FIND_ZERO)
+
+typedef struct search {
+    const ef_tensor *in;
+    _Atomic int64_t first; /* the smallest index found, or the number of elements */
+} search;
+
+static void search_range(void *arg, int64_t from, int64_t to) {
+    search *s = arg;
+    int64_t at = -1;
+    switch (ef_dtype_size(s->in->dtype)) {
+#define CASE(SUF, T) \
+    case sizeof(T): at = find_zero_##SUF(s->in->data, from, to); break;
+        EF_EACH_UNSIGNED(CASE)
+#undef CASE
+    default: break;
+    }
+    int64_t old = atomic_load(&s->first);
+    while (at >= 0 && at < old && !atomic_compare_exchange_weak(&s->first, &old, at)) continue;
+}
+
 /* First element that is 0, or -1. */
 static int64_t find_zero(const ef_tensor *t) {
     int64_t n = ef_count(t);
-    switch (ef_dtype_size(t->dtype)) {
-#define CASE(SUF, T)                                    \
-    case sizeof(T):                                     \
-        for (int64_t i = 0; i < n; i++)                 \
-            if (((const T *)t->data)[i] == 0) return i; \
-        return -1;
-        EF_EACH_UNSIGNED(CASE)
-#undef CASE
-    default: return -1;
-    }
+    search s = {.in = t, .first = n};
+    ef_parallel(n, 4096, 0.025 * (double)ef_dtype_size(t->dtype), search_range, &s);
+    return s.first < n ? s.first : -1;
 }
 static int64_t find_negative(const ef_tensor *t) {
     int64_t n = ef_count(t);

@@ -1,37 +1,39 @@
 /* Special functions: error functions, gamma and related functions, zeta and beta. The arithmetic is
- * in kernels/special.c; floats are computed in double. */
+ * in kernels/special.c, and in kernels/special_loops.h where it can be vectorised; floats are
+ * computed in double. */
 #include "kernels/special.h"
-#include "kernels/vmath.h"
+#include "kernels/special_loops.h"
 #include "ops/records.h"
 
-#define SPECIAL1(N, name, expr, keep, text, ...) \
-    EF_FLOATS1(name, (float)(expr), expr)        \
-    EF_TILE_TABLE(name) = {EF_ROWS_FLOAT(name)}; \
-    RECORD1(N, name, keep, text, __VA_ARGS__)
-#define RECORD1(N, name, keep, ...) RECORD1_AS(N, name, keep, NULL, __VA_ARGS__)
-#define RECORD1_AS(N, name, keep, is, text, ...)                                              \
+#define SPECIAL1(N, name, cost, e32, e64, keep, text, ...) \
+    EF_FLOATS1(name, (float)(e32), e64)                    \
+    EF_TILE_TABLE(name) = {EF_ROWS_FLOAT(name)};           \
+    RECORD1(N, name, cost, keep, NULL, text, __VA_ARGS__)
+#define RECORD1(N, name, cost, keep, is, text, ...)                                           \
     const ef_op ef_op_##N = {                                                                 \
         EF_UNARY(N, text),    .types = EF_T_FLOATS, .traits = EF_IN_PLACE,     .keeps = keep, \
         .tile = name##_tiles, .grad = name##_grad,  .examples = {__VA_ARGS__}, .expr = is,    \
+        .cost_ns = cost,                                                                      \
     };
-#define SPECIAL2(N, name, a1, a2, T, expr, keep, text, ...) \
-    SPECIAL2_AND(N, 0, name, a1, a2, T, expr, keep, text, __VA_ARGS__)
-#define SPECIAL2_AND(N, and, name, a1, a2, T, expr, keep, text, ...) \
-    EF_FLOATS2(name, (float)(expr), expr)                            \
-    EF_TILE_TABLE(name) = {EF_ROWS_FLOAT(name)};                     \
-    const ef_op ef_op_##N = {                                        \
-        EF_NAMED(N),                                                 \
-        .doc = text,                                                 \
-        .in = {a1 ": T", a2 ": T"},                                  \
-        .out = {"z: T"},                                             \
-        .types = T,                                                  \
-        .traits = EF_IN_PLACE | (and),                               \
-        .keeps = keep,                                               \
-        .shape = ef_shape_broadcast,                                 \
-        .kernel = EF_ELEMENTWISE_KERNEL,                             \
-        .tile = name##_tiles,                                        \
-        .grad = name##_grad,                                         \
-        .examples = {__VA_ARGS__},                                   \
+#define SPECIAL2(N, name, cost, a1, a2, T, e32, e64, keep, text, ...) \
+    SPECIAL2_AND(N, 0, name, cost, a1, a2, T, e32, e64, keep, text, __VA_ARGS__)
+#define SPECIAL2_AND(N, and, name, cost, a1, a2, T, e32, e64, keep, text, ...) \
+    EF_FLOATS2(name, e32, e64)                                                 \
+    EF_TILE_TABLE(name) = {EF_ROWS_FLOAT(name)};                               \
+    const ef_op ef_op_##N = {                                                  \
+        EF_NAMED(N),                                                           \
+        .doc = text,                                                           \
+        .in = {a1 ": T", a2 ": T"},                                            \
+        .out = {"z: T"},                                                       \
+        .types = T,                                                            \
+        .traits = EF_IN_PLACE | (and),                                         \
+        .keeps = keep,                                                         \
+        .shape = ef_shape_broadcast,                                           \
+        .kernel = EF_ELEMENTWISE_KERNEL,                                       \
+        .tile = name##_tiles,                                                  \
+        .cost_ns = cost,                                                       \
+        .grad = name##_grad,                                                   \
+        .examples = {__VA_ARGS__},                                             \
     };
 #define E1(op, v) ef_emit1(b, op, v)
 #define KEEP_X EF_KEEP_IN(0)
@@ -49,17 +51,17 @@ static ef_value *bell(ef_build *b, ef_value *dy, ef_value *v, double k, double s
 EF_FLOATS1(erf, ef_erf_F32(x), isinf(x *x) ? NAN : ef_erf_F64(x))
 EF_TILE_TABLE(erf) = {EF_ROWS_FLOAT(erf)};
 EF_UNARY_GRAD(erf, bell(b, dy, x, 2 / ROOT_PI, -1))
-RECORD1_AS(Erf, erf, KEEP_X, "erf(x)", "The error function of `x`.", "T[2,3]", "T[]", "T[0,3]")
+RECORD1(Erf, erf, 0, KEEP_X, "erf(x)", "The error function of `x`.", "T[2,3]", "T[]", "T[0,3]")
 EF_FLOATS1_FN(erfc, ef_erfc)
 EF_TILE_TABLE(erfc) = {EF_ROWS_FLOAT(erfc)};
 EF_UNARY_GRAD(erfc, bell(b, dy, x, -2 / ROOT_PI, -1))
-RECORD1_AS(Erfc, erfc, KEEP_X, "erfc(x)", "`1 - erf(x)`, accurate for large `x`.", "T[2,3]", "T[]",
-           "T[0,3]")
+RECORD1(Erfc, erfc, 0, KEEP_X, "erfc(x)", "`1 - erf(x)`, accurate for large `x`.", "T[2,3]", "T[]",
+        "T[0,3]")
 EF_UNARY_GRAD(erfinv, bell(b, dy, y, ROOT_PI / 2, 1))
-SPECIAL1(Erfinv, erfinv, ef_erfinv(x), KEEP_Y, "The number whose error function is `x`.",
-         "T[2,3]:-0.9..0.9", "T[]:0.1..0.5", "T[0,3]")
+SPECIAL1(Erfinv, erfinv, 5, ef_erfinv_loop((double)x), ef_erfinv_loop(x), KEEP_Y,
+         "The number whose error function is `x`.", "T[2,3]:-0.9..0.9", "T[]:0.1..0.5", "T[0,3]")
 EF_UNARY_GRAD(ndtri, bell(b, dy, y, 2.50662827463100050242, 0.5))
-SPECIAL1(Ndtri, ndtri, ef_ndtri(x), KEEP_Y,
+SPECIAL1(Ndtri, ndtri, 5, ef_ndtri_loop((double)x), ef_ndtri_loop(x), KEEP_Y,
          "The quantile function of the standard normal distribution at `x`.", "T[2,3]:0.1..0.9",
          "T[]:0.1..0.5", "T[0,3]")
 
@@ -69,7 +71,7 @@ static ef_value *number_like(ef_build *b, ef_value *v, double k) {
     return v == NULL ? NULL : ef_const_number(b, v->fact.dtype, k);
 }
 EF_UNARY_GRAD(lgamma, ef_mul(b, dy, E1("Digamma", x)))
-SPECIAL1(Lgamma, lgamma, ef_lgamma(x), KEEP_X,
+SPECIAL1(Lgamma, lgamma, 6, ef_lgamma_loop((double)x), ef_lgamma(x), KEEP_X,
          "The logarithm of the absolute value of the gamma function of `x`.", "T[2,3]:0.5..4",
          "T[]:1..2", "T[0,3]", "double[2]{-0.5,-1.25}")
 static ef_status *digamma_grad(ef_grad *g) { /* Polygamma exists for float and double only */
@@ -80,8 +82,9 @@ static ef_status *digamma_grad(ef_grad *g) { /* Polygamma exists for float and d
     g->din[0] = ef_mul(b, g->dout[0], ef_cast(b, slope, t));
     return NULL;
 }
-SPECIAL1(Digamma, digamma, ef_digamma(x), KEEP_X, "The derivative of Lgamma.", "T[2,3]:0.5..4",
-         "T[]:1..2", "T[0,3]", "double[2]{-0.5,-1.25}")
+SPECIAL1(Digamma, digamma, 6, ef_digamma_loop((double)x), ef_digamma_loop(x), KEEP_X,
+         "The derivative of Lgamma.", "T[2,3]:0.5..4", "T[]:1..2", "T[0,3]",
+         "double[2]{-0.5,-1.25}")
 
 static ef_status *polygamma_grad(ef_grad *g) {
     ef_build *b = g->b;
@@ -90,7 +93,8 @@ static ef_status *polygamma_grad(ef_grad *g) {
     return NULL;
 }
 #define T_FULL "T: {float, double}"
-SPECIAL2(Polygamma, polygamma, "a", "x", T_FULL, ef_polygamma(x, y), KEEP_BOTH,
+SPECIAL2(Polygamma, polygamma, 60, "a", "x", T_FULL, (float)ef_polygamma((double)x, (double)y),
+         ef_polygamma(x, y), KEEP_BOTH,
          "The derivative of order `a` (a whole number) of Digamma at `x`; shapes broadcast.",
          "T[3]{0,1,2} T[2,3]:0.5..4 grad=no", "T[]{1} T[]:1..2 grad=no", "T[0] T[]{1}")
 static ef_status *zeta_grad(ef_grad *g) { /* with respect to q only */
@@ -100,7 +104,8 @@ static ef_status *zeta_grad(ef_grad *g) { /* with respect to q only */
     g->din[1] = ef_sum_like(b, ef_mul(b, slope, g->dout[0]), g->in[1]);
     return NULL;
 }
-SPECIAL2(Zeta, zeta, "x", "q", T_FULL, ef_zeta(x, y), KEEP_BOTH,
+SPECIAL2(Zeta, zeta, 60, "x", "q", T_FULL, (float)ef_zeta((double)x, (double)y), ef_zeta(x, y),
+         KEEP_BOTH,
          "The Hurwitz zeta function: the sum of `(q + k)` to the power `-x` over all k >= 0.",
          "T[3]:1.5..4 T[2,3]:0.5..4 grad=no", "T[]{2} T[]:1..2 grad=no", "T[0] T[]{1}")
 
@@ -117,18 +122,19 @@ static ef_status *incomplete_gamma_grad(ef_grad *g, double sign) {
 static ef_status *igamma_grad(ef_grad *g) { return incomplete_gamma_grad(g, 1); }
 static ef_status *igammac_grad(ef_grad *g) { return incomplete_gamma_grad(g, -1); }
 #define GAMMA_EXAMPLES "T[3]:0.5..6 T[2,3]:0.5..6", "T[]:1..2 T[]:3..4", "T[0] T[]"
-SPECIAL2(Igamma, igamma, "a", "x", EF_T_FLOATS, ef_igamma(x, y), KEEP_BOTH,
+SPECIAL2(Igamma, igamma, 40, "a", "x", EF_T_FLOATS, ef_igamma_F32(x, y), ef_igamma(x, y), KEEP_BOTH,
          "The lower incomplete gamma function of `a` at `x`, divided by gamma(a).", GAMMA_EXAMPLES)
-SPECIAL2(Igammac, igammac, "a", "x", EF_T_FLOATS, ef_igammac(x, y), KEEP_BOTH,
-         "The upper incomplete gamma function of `a` at `x`, divided by gamma(a).", GAMMA_EXAMPLES)
+SPECIAL2(Igammac, igammac, 40, "a", "x", EF_T_FLOATS, ef_igammac_F32(x, y), ef_igammac(x, y),
+         KEEP_BOTH, "The upper incomplete gamma function of `a` at `x`, divided by gamma(a).",
+         GAMMA_EXAMPLES)
 #define igamma_grad_a_grad NULL
-SPECIAL2_AND(IgammaGradA, EF_GRAD_UNDEFINED, igamma_grad_a, "a", "x", T_FULL,
-             ef_igamma_grad_a(x, y), EF_KEEP_NONE, "The derivative of Igamma by `a`.",
-             GAMMA_EXAMPLES)
+SPECIAL2_AND(IgammaGradA, EF_GRAD_UNDEFINED, igamma_grad_a, 100, "a", "x", T_FULL,
+             (float)ef_igamma_grad_a((double)x, (double)y), ef_igamma_grad_a(x, y), EF_KEEP_NONE,
+             "The derivative of Igamma by `a`.", GAMMA_EXAMPLES)
 
 /* ---- beta ------------------------------------------------------------------------------------ */
 
-EF_TILE3(betainc, F32, float, float, ef_betainc(x, y, z))
+EF_TILE3(betainc, F32, float, float, ef_betainc_F32(x, y, z))
 EF_TILE3(betainc, F64, double, double, ef_betainc(x, y, z))
 EF_TILE_TABLE(betainc) = {EF_ROWS_FULL(betainc)};
 
@@ -175,6 +181,7 @@ const ef_op ef_op_Betainc = {
     .shape = betainc_shape,
     .kernel = EF_ELEMENTWISE_KERNEL,
     .tile = betainc_tiles,
+    .cost_ns = 80,
     .grad = betainc_grad,
     .examples = {"T[2,3]:0.5..4 T[2,3]:0.5..4 T[2,3]:0.1..0.9 grad=no",
                  "T[]:0.5..4 T[]:0.5..4 T[3]:0.1..0.9 grad=no",

@@ -1,6 +1,7 @@
 /* Fake quantization: values are rounded to a grid of 2^num_bits steps between two bounds, as in
  * quantized arithmetic, but stay floats. The bounds are adjusted so that zero lies on the grid. The
  * gradient of a value inside the bounds passes; that of a value outside goes to the bound. */
+#include "base/pool.h"
 #include "ops/build.h"
 #include "ops/shapes.h"
 #include <math.h>
@@ -56,22 +57,39 @@ static ef_status *args_shape(ef_infer *i) {
     return i->n_in == 1 ? ef_shape_same(i) : ef_shape_merge_all(i);
 }
 
+/* What the threads share: x (or dy and x) and the result. */
+typedef struct args_job {
+    grid g;
+    const float *x, *dy;
+    float *out;
+} args_job;
+
+static void args_range(void *arg, int64_t from, int64_t to) {
+    const args_job *j = arg;
+    const grid g = j->g;
+    const float *x = j->x;
+    float *y = j->out;
+    for (int64_t i = from; i < to; i++) y[i] = quantized(&g, x[i], true);
+}
+
+static void args_gradient_range(void *arg, int64_t from, int64_t to) {
+    const args_job *j = arg;
+    const float low = j->g.low, high = j->g.high, *x = j->x, *dy = j->dy;
+    float *dx = j->out;
+    for (int64_t i = from; i < to; i++) dx[i] = (x[i] >= low) & (x[i] <= high) ? dy[i] : 0.0f;
+}
+
 static ef_status *args_run(const ef_call *c) {
     const quant_attrs *t = c->attrs;
-    grid g = grid_of(t->min, t->max, t);
-    const float *x = c->in[0]->data;
-    float *y = c->out[0]->data;
-    for (int64_t i = 0, n = ef_count(c->in[0]); i < n; i++) y[i] = quantized(&g, x[i], true);
+    args_job j = {grid_of(t->min, t->max, t), c->in[0]->data, NULL, c->out[0]->data};
+    ef_parallel(ef_count(c->in[0]), 1024, 0.4, args_range, &j);
     return NULL;
 }
 
 static ef_status *args_gradient_run(const ef_call *c) {
     const quant_attrs *t = c->attrs;
-    grid g = grid_of(t->min, t->max, t);
-    const float *dy = c->in[0]->data, *x = c->in[1]->data;
-    float *dx = c->out[0]->data;
-    for (int64_t i = 0, n = ef_count(c->in[0]); i < n; i++)
-        dx[i] = x[i] >= g.low && x[i] <= g.high ? dy[i] : 0.0f;
+    args_job j = {grid_of(t->min, t->max, t), c->in[1]->data, c->in[0]->data, c->out[0]->data};
+    ef_parallel(ef_count(c->in[0]), 1024, 0.4, args_gradient_range, &j);
     return NULL;
 }
 

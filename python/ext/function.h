@@ -136,6 +136,8 @@ typedef struct concrete_object {
     PyObject *names; /* tuple of its inputs' names */
     int n;           /* the number of inputs without captures */
     ef_dtype *dtype; /* of each input */
+    unsigned calls;
+    bool heavy; /* a call takes long enough to release the GIL */
 } concrete_object;
 
 typedef struct bound_object {

@@ -27,7 +27,8 @@ ef_status *ef_element_fn_open(ef_element_fn *f, const ef_run *run, ef_graph *gra
     int n;
     const ef_tensor *given = ef_dataset_arg(d, more, &n);
     EF_TRY(ef_element_fn_make(f, graph, given, n));
-    f->scope = ef_hash_mix(run->random, d->number);
+    /* Both are small counts: mixed once, many pairs of them would give the same scope. */
+    f->scope = ef_hash_mix(ef_hash_mix(0, run->random), d->number);
     f->no_end = EF_INTERNAL;
     return NULL;
 }

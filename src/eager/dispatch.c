@@ -98,6 +98,10 @@ static ef_status *run_now(const ef_op *op, const ef_attrs *attrs, const ef_tenso
     ef_status *s = ef_op_run_some(ef_context_here(), op, fields, (ef_tensor *const *)in, n_in,
                                   unread, out, max_out, n_out);
     ef_budget_keep(); /* its kernel may have made a primitive */
+    for (int k = 0; s == NULL && k < *n_out; k++) {
+        s = ef_tensor_leave_slab(&out[k]);
+        for (int j = 0; s != NULL && j < *n_out; j++) ef_tensor_release(&out[j]);
+    }
     return s;
 }
 

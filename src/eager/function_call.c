@@ -178,7 +178,8 @@ static bool wants_names(const ef_trace *t) {
  * of dtypes and sizes, except sizes that the signature leaves open, even where one trace serves
  * several of them here. A call under a tape runs another function in TensorFlow. */
 static uint64_t random_scope(const ef_trace *t, const ef_tensor *const *in, bool taped) {
-    uint64_t scope = ef_hash_mix(ef_random_scope, t->graph->random_scope * 2 + taped);
+    uint64_t scope =
+        ef_hash_mix(ef_hash_mix(0, ef_random_scope), t->graph->random_scope * 2 + taped);
     for (int k = 0; k < t->n_in && k < (int)t->graph->n_inputs; k++) {
         scope = ef_hash_mix(scope, (uint64_t)in[k]->dtype << 8 | (uint64_t)t->shape[k].rank);
         for (int d = 0; d < t->shape[k].rank; d++)

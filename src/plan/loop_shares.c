@@ -267,7 +267,9 @@ static ef_status *new_slab(const ef_noted *n, slab *s, int device, const ef_tens
     s->size = steady ? n->last[0] : ITERATIONS;
     if (s->size > most) s->size = most > 1 ? most : 1;
     s->left = s->size;
-    return ef_storage_new(device, (ef_dtype)t->dtype, s->size * ef_count(t), &s->memory);
+    EF_TRY(ef_storage_new(device, (ef_dtype)t->dtype, s->size * ef_count(t), &s->memory));
+    s->memory->slab = true;
+    return NULL;
 }
 
 static void drop_slab(slab *s) {

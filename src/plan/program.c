@@ -590,7 +590,7 @@ static ef_status *run_frame(ef_context *context, const ef_program *p, ef_frame *
     int n = 0;
     while (s == NULL && n < f->plan->n_outputs) {
         s = ef_frame_take(f, n, &out[n]);
-        if (s == NULL) n++;
+        if (s == NULL) s = ef_tensor_leave_slab(&out[n++]);
     }
     if (s != NULL) {
         while (n > 0) ef_tensor_release(&out[--n]);

@@ -307,3 +307,14 @@ ef_status *ef_tensor_keep(ef_tensor *dst, const ef_tensor *src) {
     ef_tensor_copy(dst, src);
     return NULL;
 }
+
+ef_status *ef_tensor_leave_slab(ef_tensor *t) {
+    enum { SMALL_PART = 4 };
+    if (t->storage == NULL || !t->storage->slab) return NULL;
+    if (ef_tensor_bytes(t) > t->storage->bytes / SMALL_PART) return NULL;
+    ef_tensor copy;
+    EF_TRY(ef_tensor_clone(&copy, t));
+    ef_tensor_release(t);
+    ef_tensor_move(t, &copy);
+    return NULL;
+}

@@ -17,9 +17,9 @@
 struct ef_storage {
     atomic_int refs;
     uint8_t device, kind; /* kind: ef_storage_kind */
-    uint16_t reserved;
-    size_t bytes;                  /* capacity in bytes */
-    void *data;                    /* NULL: deferred */
+    bool slab;    /* holds values of several iterations of a loop: see ef_tensor_leave_slab */
+    size_t bytes; /* capacity in bytes */
+    void *data;   /* NULL: deferred */
     void (*end)(ef_storage *self); /* releases everything, itself included */
     /* If it is pending or on a device: computes or fetches `data`. */
     ef_status *(*materialize)(ef_storage *self);
@@ -117,6 +117,9 @@ ef_status *ef_tensor_wrap(ef_dtype dtype, const ef_shape *s, void *data, void (*
 /* A copy that may outlive src: counted where src is counted or small, a deep copy where src is
  * borrowed. Whoever stores a kernel's input uses this. */
 ef_status *ef_tensor_keep(ef_tensor *dst, const ef_tensor *src);
+/* A value that leaves the program and takes a small part of a slab becomes a copy, so that it does
+ * not keep the rest alive. */
+ef_status *ef_tensor_leave_slab(ef_tensor *t);
 bool ef_tensor_same_bytes(const ef_tensor *a, const ef_tensor *b); /* dtype, shape and elements */
 uint64_t ef_tensor_hash(uint64_t h, const ef_tensor *t); /* of dtype, shape and elements */
 ef_brief ef_tensor_brief(const ef_tensor *t);            /* "float32 [2, 3]" */

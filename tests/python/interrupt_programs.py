@@ -38,6 +38,9 @@ def count(n):
     return i
 
 
+counted = count.get_concrete_function(tf.TensorSpec([], tf.int64))
+
+
 @tf.function
 def count_both(n):
     s = tf.constant(0, tf.int64)
@@ -159,6 +162,7 @@ with graph.as_default():
 #: what runs for ever, and what must hold afterwards
 PROGRAMS = {
     "count": (lambda: count(tf.constant(LONG, tf.int64)), lambda: int(count(tf.constant(7, tf.int64))) == 7),
+    "concrete": (lambda: counted(tf.constant(LONG, tf.int64)), lambda: int(counted(tf.constant(7, tf.int64))) == 7),
     "nested": (lambda: count_both(tf.constant(10 ** 6)), lambda: int(count_both(tf.constant(3))) == 9),
     "changing": (lambda: grow(10 ** 9), lambda: int(grow(3)) == 4),
     "assign": (lambda: assign(tf.constant(LONG, tf.int64)),

@@ -120,3 +120,17 @@ def test_the_stack_is_the_memory_of_the_list():
     tf.config.experimental.reset_memory_stats("CPU:0")
     f(tf.constant(MOST))
     assert size <= _memory("peak") - before < 1.5 * size
+
+
+def test_an_element_that_is_kept_does_not_keep_the_others():
+    @tf.function
+    def third(steps):
+        return tf.raw_ops.TensorListGetItem(input_handle=_states(X, H, tf.constant(W), steps), index=2, element_shape=[ROWS, UNITS],
+                                            element_dtype=tf.float32)
+    for _ in range(4):
+        third(tf.constant(MOST))
+    before = tf.config.experimental.get_memory_info("CPU:0")["current"]
+    kept = [third(tf.constant(MOST)) for _ in range(20)]
+    grown = tf.config.experimental.get_memory_info("CPU:0")["current"] - before
+    assert grown < 40 * ROWS * UNITS * 4  # twice their bytes
+    np.testing.assert_allclose(kept[-1], _expected(3)[2], rtol=1e-5, atol=1e-6)

@@ -12,6 +12,7 @@
 #include "base/sanitize.h"
 #include <errno.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -60,9 +61,23 @@ static bool barrier_register(void) { return false; }
 static void barrier_everywhere(void) {}
 #endif
 
-static bool can_bias;
+static atomic_bool can_bias;
 static pthread_once_t bias_once = PTHREAD_ONCE_INIT;
-static void bias_start(void) { can_bias = barrier_register(); }
+
+/* In a process with threads registering takes milliseconds, for which no caller is to wait. */
+static void *bias_prepare(void *unused) {
+    (void)unused;
+    atomic_store_explicit(&can_bias, barrier_register(), memory_order_release);
+    return NULL;
+}
+static void bias_start(void) {
+    pthread_t thread;
+    sigset_t all, before;
+    sigfillset(&all); /* signals are for the program's own threads */
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    if (pthread_create(&thread, NULL, bias_prepare, NULL) == 0) pthread_detach(thread);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
 
 /* `mutex` is held, so the owner can get inside only until it sees that it lost the ownership. */
 static void end_bias(ef_mutex *m) {
@@ -84,7 +99,8 @@ void ef_mutex_lock_unbiased(ef_mutex *m) {
     } else if (owner == 0 && ++m->streak >= m->patience) {
         m->streak = 0;
         pthread_once(&bias_once, bias_start);
-        if (can_bias) atomic_store_explicit(&m->owner, me, memory_order_relaxed);
+        if (atomic_load_explicit(&can_bias, memory_order_acquire))
+            atomic_store_explicit(&m->owner, me, memory_order_relaxed);
     }
 }
 

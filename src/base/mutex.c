@@ -78,6 +78,7 @@ static void bias_start(void) {
     if (pthread_create(&thread, NULL, bias_prepare, NULL) == 0) pthread_detach(thread);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
+void ef_mutex_prepare(void) { pthread_once(&bias_once, bias_start); }
 
 /* `mutex` is held, so the owner can get inside only until it sees that it lost the ownership. */
 static void end_bias(ef_mutex *m) {
@@ -98,7 +99,7 @@ void ef_mutex_lock_unbiased(ef_mutex *m) {
         m->streak = 0;
     } else if (owner == 0 && ++m->streak >= m->patience) {
         m->streak = 0;
-        pthread_once(&bias_once, bias_start);
+        ef_mutex_prepare();
         if (atomic_load_explicit(&can_bias, memory_order_acquire))
             atomic_store_explicit(&m->owner, me, memory_order_relaxed);
     }

@@ -87,6 +87,9 @@ typedef struct ef_mutex {
 
 void ef_mutex_init(ef_mutex *m, ef_rank rank, ef_mutex_kind kind);
 void ef_mutex_destroy(ef_mutex *m);
+/* Starts what the first bias needs: a thread that ends soon. Done when the engine starts, the
+ * memory of that thread is no growth of a program that runs. */
+void ef_mutex_prepare(void);
 
 #ifdef NDEBUG
 static inline void ef_mutex_check(const ef_mutex *m) { (void)m; }

@@ -4,6 +4,7 @@
 #include "base/array.h"
 #include "base/budget.h"
 #include "base/free_list.h"
+#include "base/mutex.h"
 #include "base/option.h"
 #include "base/pool.h"
 #include "base/text.h"
@@ -328,6 +329,7 @@ static atomic_bool started;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void start(void) {
+    ef_mutex_prepare();
     ef_events_start();
     ef_defer_bytes = ef_option_int("EF_DEFER_BYTES", ef_defer_bytes);
     atomic_store_explicit(&ef_small_calls, ef_defer_bytes > 0, memory_order_relaxed);
